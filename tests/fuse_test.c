@@ -1422,7 +1422,7 @@ static void check_reliability(const kith_eval *e)
     assert_int_equal(e->reliability_count, RELIABILITY_BINS);
     for (size_t i = 0; i < e->realistic->queries; i++)
         for (uint32_t k = 0; k < e->ranks[i]->judgements; k++)
-            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability_if_any * 10))]++;
+            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability_if_one * 10))]++;
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);

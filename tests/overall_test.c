@@ -16,6 +16,11 @@ static kith__shares shares_of(size_t known, size_t facts)
     return (kith__shares){.log_known = logf(1 + (float)known), .log_facts = logf(1 + (float)facts)};
 }
 
+static kith__chance chance_of(double has, double if_one)
+{
+    return (kith__chance){has, if_one, 1};
+}
+
 /* What is really the case: answers given much are right in at most six of ten. */
 static double truth_of(double product)
 {
@@ -33,7 +38,7 @@ static kith__overall fitted_on(int entities, uint64_t seed)
         double has = .05 + .9 * kith__rng_unit(&rng), p = kith__rng_unit(&rng);
         kith__shares shares = shares_of(kith__rng_below(&rng, 3), 2 + kith__rng_below(&rng, 9));
         p *= p;
-        kith__overall_inputs(examples[i].inputs, &shares, has, p);
+        kith__overall_inputs(examples[i].inputs, &shares, chance_of(has, p));
         examples[i].entity = (uint32_t)(i / ANSWERS);
         examples[i].right = kith__rng_unit(&rng) < truth_of(has * p);
     }
@@ -53,7 +58,7 @@ static void overall__is_right_as_often_as_it_says(void **state)
     assert_true(overall.fitted && overall.knots > 3);
     for (double has = .2; has < 1; has += .2)
         for (double p = .05; p < 1; p += .1) {
-            double found = kith__overall_probability(&overall, &shares, has, p);
+            double found = kith__overall_probability(&overall, &shares, chance_of(has, p));
             if (fabs(found - truth_of(has * p)) > .08)
                 fail_msg("found %.3f for P(has) %.1f and %.2f, expected %.3f", found, has, p,
                          truth_of(has * p));
@@ -68,8 +73,8 @@ static void overall__a_likelier_answer_never_comes_out_less_likely(void **state)
         kith__shares shares = shares_of(0, 3);
         double before = 0;
         for (double p = 1e-6; p < 1; p = p * 1.05 + 1e-6) {
-            double now = kith__overall_probability(&overall, &shares, .7, p);
-            double more = kith__overall_probability(&overall, &shares, .8, p);
+            double now = kith__overall_probability(&overall, &shares, chance_of(.7, p));
+            double more = kith__overall_probability(&overall, &shares, chance_of(.8, p));
             if (!(now > before) || !(more >= now) || !(now < 1))
                 fail_msg("found %.9g after %.9g, and %.9g for a larger P(has)", now, before, more);
             before = now;
@@ -83,11 +88,11 @@ static void overall__few_entities_give_a_wide_interval(void **state)
     (void)state;
     kith__overall many = fitted_on(ENTITIES, 1), few = fitted_on(4, 1), none = {0};
     kith__shares shares = shares_of(1, 5);
-    double low[3], high[3], p = kith__overall_probability(&many, &shares, .8, .5);
+    double low[3], high[3], p = kith__overall_probability(&many, &shares, chance_of(.8, .5));
 
-    kith__overall_interval(&low[0], &high[0], &many, &shares, .8, .5);
-    kith__overall_interval(&low[1], &high[1], &few, &shares, .8, .5);
-    kith__overall_interval(&low[2], &high[2], &none, &shares, .8, .5);
+    kith__overall_interval(&low[0], &high[0], &many, &shares, chance_of(.8, .5));
+    kith__overall_interval(&low[1], &high[1], &few, &shares, chance_of(.8, .5));
+    kith__overall_interval(&low[2], &high[2], &none, &shares, chance_of(.8, .5));
     assert_true(low[0] <= p && p <= high[0] && high[0] - low[0] < .3);
     assert_true(high[1] - low[1] > .5);
     assert_true(low[2] == 0 && high[2] == 1);
@@ -99,8 +104,8 @@ static void overall__is_the_product_where_nothing_was_fitted(void **state)
     kith__overall none = {0};
     kith__shares shares = shares_of(0, 1);
 
-    assert_true(kith__overall_probability(&none, &shares, .5, .25) == .125);
-    assert_true(isnan(kith__overall_probability(&none, &shares, NAN, .25)));
+    assert_true(kith__overall_probability(&none, &shares, chance_of(.5, .25)) == .125);
+    assert_true(isnan(kith__overall_probability(&none, &shares, chance_of(NAN, .25))));
     assert_int_equal(kith__overall_fit_examples(&none, NULL, 0, 0, NULL), KITH_OK);
     assert_false(none.fitted);
 }
@@ -131,8 +136,8 @@ static void overall_file__gives_the_same_probabilities(void **state)
         assert_int_equal(read.knot[i].entities, overall.knot[i].entities);
     kith__shares shares = shares_of(1, 5);
     for (double p = .001; p < 1; p *= 1.3) {
-        double found = kith__overall_probability(&read, &shares, .8, p);
-        double expected = kith__overall_probability(&overall, &shares, .8, p);
+        double found = kith__overall_probability(&read, &shares, chance_of(.8, p));
+        double expected = kith__overall_probability(&overall, &shares, chance_of(.8, p));
         if (fabs(found - expected) > 1e-7)
             fail_msg("found %.9g, expected %.9g", found, expected);
     }
@@ -155,7 +160,7 @@ static void overall_file__opens_whatever_was_fitted(void **state)
         for (int i = 0; i < COUNT; i++) {
             double p = tied ? .1 + .2 * (double)kith__rng_below(&rng, 4)
                             : .001 + pow(kith__rng_unit(&rng), 8);
-            kith__overall_inputs(examples[i].inputs, &shares, .5, fmin(p, .999));
+            kith__overall_inputs(examples[i].inputs, &shares, chance_of(.5, fmin(p, .999)));
             examples[i].entity = (uint32_t)(i / (COUNT / OF_ENTITIES));
             examples[i].right = (tied || p > .2) && kith__rng_unit(&rng) < .5 * p;
         }
@@ -163,7 +168,7 @@ static void overall_file__opens_whatever_was_fitted(void **state)
                          KITH_OK);
         assert_true(overall.knots > 2);
         for (double p = .1; tied && p < .8; p += .2) { /* what ties get is their common share */
-            double given = kith__overall_probability(&overall, &shares, .5, p);
+            double given = kith__overall_probability(&overall, &shares, chance_of(.5, p));
             if (fabs(given - .5 * p) > .03)
                 fail_msg("ties at %.1f are given %.3f, expected about %.3f", p, given, .5 * p);
         }
@@ -172,7 +177,7 @@ static void overall_file__opens_whatever_was_fitted(void **state)
         kith__free(reading(&read, folder, KITH_OK));
         double before = 0;
         for (double p = .001; p < 1; p *= 1.1) {
-            double now = kith__overall_probability(&read, &shares, .5, p);
+            double now = kith__overall_probability(&read, &shares, chance_of(.5, p));
             assert_true(now >= before && now < 1);
             before = now;
         }
@@ -300,8 +305,7 @@ static kith_status take(void *context, const kith__newcomer_question *q, kith_er
     if (q->query != w->query || q->newcomer != 0)
         return KITH_OK;
     w->list.most = 10;
-    return kith__answers_add(&w->list, q->workspace, q->workspace->scores, &q->workspace->shares[0],
-                             q->has, false, 0, q->query, true, error);
+    return kith__answers_add(&w->list, q->workspace, &q->row, false, 0, true, error);
 }
 
 static void newcomers__probabilities_are_those_of_a_session(void **state)
@@ -355,6 +359,124 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     kith_graph_free(graph);
 }
 
+/* The same question to the same session, by whatever is set in the options. */
+static kith_answers *ask(kith_session *s, const char *subject, const char *relation,
+                         const char *object, const kith_ask_options *options)
+{
+    kith_answers *answers = NULL;
+    kith_error error;
+
+    if (kith_session_ask(&answers, s, &(kith_question){subject, relation, object}, options,
+                         &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return answers;
+}
+
+/* Everyone is the citizen of one country at most, that of the birthplace. p1 has another one
+ * already. */
+static void answers__who_has_the_only_possible_fact_is_unlikely(void **state)
+{
+    (void)state;
+    kith_graph *graph = people();
+    kith_model *model = trained(graph, 1);
+    const kith_ask_options options = {.top = 1000, .new_only = 1};
+    double full = NAN, free_one = NAN;
+    kith_session *s;
+
+    assert_int_equal(kith_session_new(&s, model, NULL), KITH_OK);
+    assert_int_equal(kith_session_add(NULL, s, "somebody", "born_in", "city2", NULL), KITH_OK);
+    assert_int_equal(kith_session_add(NULL, s, "p1", "born_in", "city2", NULL), KITH_OK);
+    kith_answers *answers = ask(s, NULL, "citizen_of", "country2", &options);
+    for (size_t i = 0; i < answers->count; i++) {
+        const char *name = kith_session_entity_name(s, answers->at[i]->entity);
+        if (strcmp(name, "p1") == 0)
+            full = answers->at[i]->probability;
+        if (strcmp(name, "somebody") == 0)
+            free_one = answers->at[i]->probability;
+    }
+    if (!(full < .1 && free_one > 3 * full))
+        fail_msg("found %.3f for a citizen of another country, %.3f for somebody else", full,
+                 free_one);
+    kith_answers_free(answers);
+    kith_session_free(s);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void same_product(double overall, double has, double if_any)
+{
+    if (!(overall <= has && overall <= if_any && has <= 1 && if_any <= 1 &&
+          fabs(overall - has * if_any) < 1e-12))
+        fail_msg("%.17g is not %.17g times %.17g", overall, has, if_any);
+}
+
+/* A list is in the order of what it shows, a short one is the beginning of a long one, and the
+ * verdict on each of its facts has the same numbers and its place in the list. */
+static size_t check_list(kith_session *s, const char *subject, const char *relation,
+                         const char *object)
+{
+    const kith_ask_options all = {.top = 10000, .new_only = 1}, some = {.top = 7, .new_only = 1};
+    kith_answers *long_list = ask(s, subject, relation, object, &all);
+    kith_answers *short_list = ask(s, subject, relation, object, &some);
+    size_t compared = 0, step = long_list->count / 12 + 1;
+
+    for (size_t i = 0; i < long_list->count; i++) {
+        const kith_answer *a = long_list->at[i], *before = i ? long_list->at[i - 1] : a;
+        assert_true(a->probability <= before->probability);
+        assert_true(a->probability < before->probability || a->score <= before->score);
+        if (i < short_list->count)
+            assert_memory_equal(a, short_list->at[i], sizeof *a);
+    }
+    for (size_t i = 0; i < long_list->count; i += i < 3 ? 1 : step) {
+        const kith_answer *a = long_list->at[i];
+        const char *name = kith_session_entity_name(s, a->entity);
+        kith_verdict *v = NULL;
+        const kith_question fact = {subject ? subject : name, relation, object ? object : name};
+        assert_int_equal(kith_session_judge(&v, s, &fact, NULL), KITH_OK);
+        same_product(v->probability, v->has, v->probability_if_any);
+        if (!v->subject_asked == !!subject) {
+            assert_true(v->probability == a->probability &&
+                        v->probability_if_any == a->probability_if_any);
+            assert_int_equal(v->rank, i + 1);
+            compared++;
+        }
+        kith_verdict_free(v);
+    }
+    kith_answers_free(long_list);
+    kith_answers_free(short_list);
+    return compared;
+}
+
+static void verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability(void **state)
+{
+    (void)state;
+    kith_graph *graph = people();
+    kith_model *model = trained(graph, 1);
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    kith_session *s;
+    size_t compared = 0;
+
+    assert_int_equal(kith_session_new(&s, model, NULL), KITH_OK);
+    assert_int_equal(kith_session_add(NULL, s, "somebody", "born_in", "city1", NULL), KITH_OK);
+    for (size_t i = 0; i < train.count; i += 29) { /* known facts, each with itself hidden */
+        kith_verdict *v = NULL;
+        const kith_question fact = {kith_graph_entity_name(graph, train.at[i].subject),
+                                    kith_graph_relation_name(graph, train.at[i].relation),
+                                    kith_graph_entity_name(graph, train.at[i].object)};
+        assert_int_equal(kith_session_judge(&v, s, &fact, NULL), KITH_OK);
+        assert_true(v->known);
+        same_product(v->probability, v->has, v->probability_if_any);
+        kith_verdict_free(v);
+        compared += check_list(s, fact.subject, fact.relation, NULL);
+        check_list(s, NULL, fact.relation, fact.object);
+    }
+    compared += check_list(s, "somebody", "citizen_of", NULL);
+    assert_true(compared > 100);
+    kith_session_free(s);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 static void evaluation__does_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -395,6 +517,9 @@ int main(void)
         cmocka_unit_test(overall_file__a_run_without_it_opens_with_a_warning),
         cmocka_unit_test(newcomers__keep_something_and_hide_something_by_the_seed),
         cmocka_unit_test(newcomers__probabilities_are_those_of_a_session),
+        cmocka_unit_test(answers__who_has_the_only_possible_fact_is_unlikely),
+        cmocka_unit_test(
+            verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability),
         cmocka_unit_test(evaluation__does_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ void print_reliability(const kith_reliability *const *bins, size_t count, double
 
     if (error < 0)
         return;
-    say("\n%-14s %9s %9s %9s\n", "Prob. if any", "answers", "mean", "correct");
+    say("\n%-14s %9s %9s %9s\n", "Prob. if one", "answers", "mean", "correct");
     for (size_t i = 0; i < count; i++)
         if (bins[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,

@@ -121,7 +121,7 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
     for (uint32_t i = 0; i < r->judgements; i++)
-        kith__reliability_add(table, r->judged[i].probability_if_any, r->judged[i].correct);
+        kith__reliability_add(table, r->judged[i].probability_if_one, r->judged[i].correct);
 }
 
 /* Whether the embedding can encode an entity of the graph. */

@@ -156,8 +156,10 @@ static kith_status ask_side(const newcomer_queries *k, size_t newcomer, kith_ses
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
-        TRY(k->call(k->context, &(kith__newcomer_question){newcomer, queries[i], order[i].has, a},
-                    error));
+        kith__newcomer_question q = {
+            newcomer, queries[i], {a->scores, &a->shares[0], asked->entity, queries[i], {0}}, a};
+        TRY(kith__chances_of(&q.row.chances, s->cache, a, order[i].has, queries[i], error));
+        TRY(k->call(k->context, &q, error));
     }
 cleanup:
     kith__free(order);

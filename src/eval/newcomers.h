@@ -28,8 +28,8 @@ bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uin
 typedef struct kith__newcomer_question {
     size_t newcomer;
     uint32_t query;
-    double has;                 /* P(has r) */
-    kith__workspace *workspace; /* scores and shares are in row 0 */
+    kith__scored_query row;
+    kith__workspace *workspace;
 } kith__newcomer_question;
 /* Called for the questions of one newcomer in sequence on one thread, but for different newcomers
  * concurrently. */

@@ -132,10 +132,8 @@ static kith_status take_question(void *context, const kith__newcomer_question *q
     kith_status status;
 
     c->best.most = list.most;
-    TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], q->has, false, 0, q->query, true,
-                          error));
-    TRY(kith__answers_add(&c->best, a, a->scores, &a->shares[0], q->has, true, 0, q->query, true,
-                          error));
+    TRY(kith__answers_add(&list, a, &q->row, false, 0, true, error));
+    TRY(kith__answers_add(&c->best, a, &q->row, true, 0, true, error));
     c->queries++;
     count_answers(&c->relations, m, q->newcomer, &list);
 cleanup:

@@ -83,7 +83,7 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         rank->judged[i].correct = judged[i].right;
-        rank->judged[i].probability_if_any =
+        rank->judged[i].probability_if_one =
             (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
     }
 }

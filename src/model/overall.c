@@ -15,14 +15,20 @@ static double logistic(double z)
 
 /* ---- the first step ---- */
 
-void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares, double has,
-                          double if_any)
+void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares,
+                          kith__chance chance)
 {
     x[0] = 1;
-    x[1] = logit(has * if_any);
-    x[2] = logit(has);
+    x[1] = logit(chance.has * chance.if_one);
+    x[2] = logit(chance.has);
     x[3] = shares->log_known;
     x[4] = shares->log_facts;
+    x[5] = log(chance.again);
+}
+
+bool kith__overall_is_monotone(const kith__overall *o)
+{
+    return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0 && o->weight[5] >= 0;
 }
 
 double kith__overall_score(const kith__overall *o, const double x[KITH__OVERALL_INPUTS])
@@ -64,14 +70,14 @@ static double bend(const kith__overall *o, double z)
     return logistic(from + part * (logit(knot[1].probability) - from));
 }
 
-double kith__overall_probability(const kith__overall *o, const kith__shares *shares, double has,
-                                 double if_any)
+double kith__overall_probability(const kith__overall *o, const kith__shares *shares,
+                                 kith__chance chance)
 {
-    double x[KITH__OVERALL_INPUTS];
+    double x[KITH__OVERALL_INPUTS], product = chance.has * chance.if_one * chance.again;
 
-    if (!o->fitted || isnan(has * if_any))
-        return has * if_any;
-    kith__overall_inputs(x, shares, has, if_any);
+    if (!o->fitted || isnan(product))
+        return product;
+    kith__overall_inputs(x, shares, chance);
     return bend(o, kith__overall_score(o, x));
 }
 
@@ -80,7 +86,7 @@ double kith__overall_most(const kith__overall *o, size_t known, size_t facts, do
     const kith__shares shares = {.log_known = logf(1 + (float)known),
                                  .log_facts = logf(1 + (float)facts)};
 
-    return kith__overall_probability(o, &shares, has, 1);
+    return kith__overall_probability(o, &shares, (kith__chance){has, 1, 1});
 }
 
 /* ---- how sure ---- */
@@ -95,16 +101,16 @@ static double entities_behind(const kith__overall *o, double z)
 }
 
 void kith__overall_interval(double *low, double *high, const kith__overall *o,
-                            const kith__shares *shares, double has, double if_any)
+                            const kith__shares *shares, kith__chance chance)
 {
     static const double deviations = 1.96;
     double x[KITH__OVERALL_INPUTS];
 
     *low = 0;
     *high = 1;
-    if (!o->fitted || isnan(has * if_any))
+    if (!o->fitted || isnan(chance.has * chance.if_one))
         return;
-    kith__overall_inputs(x, shares, has, if_any);
+    kith__overall_inputs(x, shares, chance);
     double z = kith__overall_score(o, x), p = bend(o, z), n = entities_behind(o, z);
     double square = deviations * deviations / fmax(n, 1);
     double middle = (p + square / 2) / (1 + square);

@@ -49,9 +49,11 @@ static kith_status answer_chunk(question_batch *k, kith__workspace *a, size_t ch
         else if (query == KITH__NO_ID)
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
         else {
-            TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
-            TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->width,
-                                   &a->shares[i], query, &k->options, error));
+            float *scores = a->scores + i * a->width;
+            kith__scored_query row;
+            TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
+            TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query, error));
+            TRY(kith__best_answers(answers, a, &row, &k->options, error));
         }
     }
 cleanup:

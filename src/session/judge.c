@@ -46,20 +46,6 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t que
 
 /* ---- one verdict ---- */
 
-static size_t rank_of(const float *scores, size_t count, kith__span known, uint32_t entity)
-{
-    size_t rank = 1;
-
-    for (size_t c = 0; c < count; c++)
-        rank += scores[c] > scores[entity] || (scores[c] == scores[entity] && c < entity);
-    for (size_t i = 0; i < known.count; i++) {
-        uint32_t c = known.at[i].entity;
-        rank -= c < count && (scores[c] > scores[entity] ||
-                              (scores[c] == scores[entity] && c < entity));
-    }
-    return rank;
-}
-
 /* The number of candidates that are not known answers; entities without a score are not
  * candidates. */
 static size_t unknown_of(const float *scores, size_t width, kith__span known)
@@ -73,26 +59,22 @@ static size_t unknown_of(const float *scores, size_t width, kith__span known)
     return count;
 }
 
-static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith__resolved *r,
-                               double has, bool known)
+static kith_status judge_one(kith_verdict *verdict, kith__workspace *a, const kith__scored_query *row,
+                             const kith__resolved *r, bool known, kith_error *error)
 {
-    const float *scores = a->scores + row * a->width;
-    const kith__shares *shares = &a->shares[row];
-    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    kith__probabilities p = kith__probabilities_of(a, row, r->other);
 
-    kith_verdict verdict = {
-        .known = known,
-        .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
-        .has = has,
-        .probability_if_any = if_any,
-        .score = scores[r->other],
-        .rank = rank_of(scores, a->width, shares->known, r->other),
-        .candidates = unknown_of(scores, a->width, shares->known)};
-
-    verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
-    return verdict;
+    *verdict = (kith_verdict){.known = known,
+                              .subject_asked = r->subject_asked,
+                              .probability = p.overall,
+                              .has = p.has,
+                              .probability_if_any = p.if_any,
+                              .low = p.low,
+                              .high = p.high,
+                              .score = row->scores[r->other],
+                              .likely = isnan(p.overall) ? -1 : p.overall >= .5,
+                              .candidates = unknown_of(row->scores, a->width, row->shares->known)};
+    return kith__rank_listed(&verdict->rank, a, row, r->other, error);
 }
 
 /* ---- batches of facts ---- */
@@ -152,12 +134,13 @@ static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kit
         TRY(kith__no_memory(error));
     TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
     for (size_t i = 0; i < count; i++) {
-        double has;
-        if (entities[i] != j->resolved[items[i].index].other)
-            TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
-        TRY(kith__has_relations(&has, s->cache, a, &asked[i], &query, 1, error));
-        j->verdicts[items[i].index] =
-            verdict_of(a, i, &j->resolved[items[i].index], has, known[i]);
+        const kith__resolved *r = &j->resolved[items[i].index];
+        float *scores = a->scores + i * a->width;
+        kith__scored_query row;
+        if (entities[i] != r->other)
+            TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
+        TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query, error));
+        TRY(judge_one(&j->verdicts[items[i].index], a, &row, r, known[i], error));
     }
 cleanup:
     return status;

@@ -159,7 +159,7 @@ static kith_missing_fact missing_fact(const source *from, const kith_answer *ans
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
                                .probability = answer->probability,
-                               .has = known ? from->has : NAN,
+                               .has = known ? fmax(from->has, answer->probability) : NAN,
                                .probability_if_any = if_any,
                                .low = answer->low,
                                .high = answer->high};

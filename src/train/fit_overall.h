@@ -14,9 +14,9 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
 /* An answer to fit on. */
 typedef struct kith__overall_example {
     double inputs[KITH__OVERALL_INPUTS];
-    uint32_t entity; /* the described entity, counted from 0 */
+    uint32_t description; /* examples of one description follow each other */
+    uint32_t entity;      /* the described entity, counted from 0 */
     bool right;
-    bool shown; /* among the ten best pairs of its description, which `S ? ?` shows */
 } kith__overall_example;
 /* Fit on the examples of `entities` entities. */
 kith_status kith__overall_fit_examples(kith__overall *overall,
