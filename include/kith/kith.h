@@ -801,6 +801,8 @@ typedef struct kith_held_out {
     const kith_reliability *const *reliability;
     size_t reliability_count;
     double calibration_error; /* below 0: none */
+    /* as by kith_evaluate_probabilities, on a part of these entities; NULL if there are few */
+    const struct kith_probability_eval *probabilities;
 } kith_held_out;
 /* Fails with KITH_ERR_NOT_FOUND if nothing was measured: for a run without rules, an older one, one
  * started from another run or opened on another graph, or with no entities to hold out. */
@@ -870,6 +872,8 @@ typedef struct kith_probability_eval {
      * it: the ten best answers that are not known */
     const kith_probability_table *relations;
     const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
+    /* the answers of `relations` to queries that a hidden fact answers, by `probability_if_any` */
+    const kith_probability_table *if_any;
 } kith_probability_eval;
 
 typedef struct kith_probability_options {

@@ -92,6 +92,16 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
     return false;
 }
 
+bool kith__newcomer_hides_any(const kith__newcomers *n, size_t newcomer, uint32_t query)
+{
+    const kith__descriptions *d = n->described;
+
+    for (size_t i = d->first[newcomer]; i < d->first[newcomer + 1]; i++)
+        if (d->facts[i].hidden && d->facts[i].neighbor.relation == query)
+            return true;
+    return false;
+}
+
 /* ---- questions ---- */
 
 typedef struct {
@@ -178,7 +188,7 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
     if (!(a = kith__workspace_take(s->cache)))
         TRY(kith__no_memory(error));
     a->watch = k->watch;
-    TRY(kith__choose_candidates(a, s, KITH_ANSWERS_SEEN, error));
+    TRY(kith__choose_candidates(a, s, KITH_ANSWERS_ALL, error));
     TRY(kith__gather_facts(&asked, NULL, s, a, &entity, 1, error));
     if (kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));

@@ -23,8 +23,10 @@ void kith__newcomers_release(kith__newcomers *newcomers);
 /* Whether a fact with this answer was hidden: then the answer is correct. */
 bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,
                           uint32_t answer);
+/* Whether any answer to a query was hidden. */
+bool kith__newcomer_hides_any(const kith__newcomers *newcomers, size_t newcomer, uint32_t query);
 
-/* A question about a newcomer, with the scores of all seen entities. */
+/* A question about a newcomer, with the scores of all candidates that predict has by default. */
 typedef struct kith__newcomer_question {
     size_t newcomer;
     uint32_t query;

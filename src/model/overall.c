@@ -26,6 +26,11 @@ void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *sh
     x[5] = log(chance.again);
 }
 
+double kith__overall_input_has(const double x[KITH__OVERALL_INPUTS])
+{
+    return logistic(x[2]);
+}
+
 bool kith__overall_is_monotone(const kith__overall *o)
 {
     return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0 && o->weight[5] >= 0;
@@ -78,7 +83,19 @@ double kith__overall_probability(const kith__overall *o, const kith__shares *sha
     if (!o->fitted || isnan(product))
         return product;
     kith__overall_inputs(x, shares, chance);
+    return kith__overall_of_inputs(o, x);
+}
+
+double kith__overall_of_inputs(const kith__overall *o, const double x[KITH__OVERALL_INPUTS])
+{
     return bend(o, kith__overall_score(o, x));
+}
+
+double kith__overall_has(double *if_any, double has, double probability)
+{
+    has = fmax(has, probability);
+    *if_any = has > 0 ? probability / has : 0;
+    return has;
 }
 
 double kith__overall_most(const kith__overall *o, size_t known, size_t facts, double has)

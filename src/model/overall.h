@@ -38,6 +38,8 @@ typedef struct kith__chance {
 /* The inputs of the first step. */
 void kith__overall_inputs(double inputs[KITH__OVERALL_INPUTS], const kith__shares *shares,
                           kith__chance chance);
+/* P(has r) of inputs. */
+double kith__overall_input_has(const double inputs[KITH__OVERALL_INPUTS]);
 /* Whether the first step never falls if a part of the chance rises. */
 bool kith__overall_is_monotone(const kith__overall *overall);
 /* Log-odds by the first step. */
@@ -48,6 +50,13 @@ double kith__overall_score(const kith__overall *overall,
  * was fitted it is the product of the parts; NAN if one of them is NAN. */
 double kith__overall_probability(const kith__overall *overall, const kith__shares *shares,
                                  kith__chance chance);
+
+/* The same from the inputs of the first step, if something was fitted. */
+double kith__overall_of_inputs(const kith__overall *overall,
+                               const double inputs[KITH__OVERALL_INPUTS]);
+/* P(has r) as it is shown with a probability: never below that of one such fact, so that the
+ * probability is its product with the probability if any, which is set. */
+double kith__overall_has(double *if_any, double has, double probability);
 
 /* The 95 % confidence interval of the probability, from the number of entities behind it (Wilson's
  * interval); 0 and 1 if nothing was fitted. */

@@ -74,7 +74,6 @@ kith__chance kith__chance_of(const kith__workspace *a, const kith__scored_query 
     return chance_in(a, row, row->scores[candidate], group_of(a, row, candidate));
 }
 
-/* P(has r) is not below the probability of one such fact, so that all three agree. */
 kith__probabilities kith__probabilities_of(const kith__workspace *a, const kith__scored_query *row,
                                            uint32_t candidate)
 {
@@ -86,10 +85,8 @@ kith__probabilities kith__probabilities_of(const kith__workspace *a, const kith_
                              .if_one = chance.if_one};
 
     kith__overall_interval(&p.low, &p.high, overall, row->shares, chance);
-    if (!isnan(p.overall)) {
-        p.has = fmax(p.has, p.overall);
-        p.if_any = p.has > 0 ? p.overall / p.has : 0;
-    }
+    if (!isnan(p.overall))
+        p.has = kith__overall_has(&p.if_any, p.has, p.overall);
     return p;
 }
 

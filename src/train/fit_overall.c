@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
+#include "train/holdout.h"
 
 /* Answers below `least_likely` are not used; the first step extrapolates to them. */
 enum { BEST = 10 };
@@ -51,6 +52,7 @@ static kith_status collect(void *context, const kith__newcomer_question *q, kith
     const kith__scored_query *row = &q->row;
     uint32_t best[2 * BEST];
     size_t count = kith__best_unknown(best, BEST, row->scores, a->width, row->shares->known);
+    bool answered = kith__newcomer_hides_any(c->newcomers, q->newcomer, q->query);
     kith_status status;
 
     TRY(add_likeliest(best, &count, a, row, error));
@@ -63,6 +65,8 @@ static kith_status collect(void *context, const kith__newcomer_question *q, kith
         kith__overall_example *e = &list->at[list->count++];
         kith__overall_inputs(e->inputs, row->shares, chance);
         e->description = (uint32_t)q->newcomer;
+        e->query = q->query;
+        e->answered = answered;
         e->entity = (uint32_t)(q->newcomer % c->newcomers->described->distinct);
         e->right = kith__newcomer_hides(c->newcomers, q->newcomer, q->query, best[i]);
     }
@@ -317,8 +321,18 @@ cleanup:
     return status;
 }
 
-kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
-                              const kith__descriptions *described, kith_error *error)
+/* Whether fitting did not use these entities (train/holdout.h). */
+static bool all_are_apart(const kith__descriptions *described)
+{
+    for (size_t i = 0; i < described->distinct; i++)
+        if (!kith__is_calibration_entity(described->entities[i]))
+            return false;
+    return true;
+}
+
+kith_status kith__overall_fit(kith__overall *overall, kith__probability_tables *tables,
+                              kith_model *model, const kith__descriptions *described,
+                              kith_error *error)
 {
     kith__newcomers newcomers;
     collecting c = {.newcomers = &newcomers};
@@ -327,6 +341,8 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
     kith_status status;
 
     *overall = (kith__overall){.fitted = false};
+    if (tables)
+        *tables = (kith__probability_tables){0};
     if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return KITH_OK;
     status = kith__newcomers_init(&newcomers, model, described, error);
@@ -338,6 +354,8 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                             error));
     TRY(join(&examples, &count, &c, error));
     TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)described->distinct, error));
+    if (tables && all_are_apart(described))
+        TRY(kith__overall_measure(tables, examples, count, (uint32_t)described->distinct, error));
 cleanup:
     for (size_t i = 0; c.lists && i < newcomers.count; i++)
         kith__free(c.lists[i].at);
