@@ -223,8 +223,8 @@ static void overall_file__a_run_without_it_opens_with_a_warning(void **state)
 
 /* ---- newcomers ---- */
 
-/* People who were born in cities; a tenth of what train would have is about unseen people. */
-static kith_graph *people(void)
+/* People who were born in cities. One in five is unseen, or left out without `newcomers`. */
+static kith_graph *people(bool newcomers)
 {
     const char *folder = new_folder();
     draft train = {0}, aux = {0}, test = {0};
@@ -238,8 +238,10 @@ static kith_graph *people(void)
         add(to, "p%d\tlives_in\tcity%d\n", i, i * 7 % 40);
     }
     put(folder, "train", train.at);
-    put(folder, "aux", aux.at);
-    put(folder, "test", test.at);
+    if (newcomers) {
+        put(folder, "aux", aux.at);
+        put(folder, "test", test.at);
+    }
     draft_release(&train);
     draft_release(&aux);
     draft_release(&test);
@@ -267,7 +269,7 @@ static kith_model *trained(const kith_graph *graph, unsigned threads)
 static void newcomers__keep_something_and_hide_something_by_the_seed(void **state)
 {
     (void)state;
-    kith_graph *graph = people();
+    kith_graph *graph = people(true);
     const kith__description_options options = {.most = 1000, .times = 1, .seed = 3};
     kith__descriptions n, again;
     size_t hidden = 0, facts;
@@ -292,73 +294,6 @@ static void newcomers__keep_something_and_hide_something_by_the_seed(void **stat
     kith_graph_free(graph);
 }
 
-/* The answers of one question, as evaluation makes them. */
-typedef struct {
-    uint32_t query;
-    kith__answer_list list;
-} wanted;
-
-static kith_status take(void *context, const kith__newcomer_question *q, kith_error *error)
-{
-    wanted *w = context;
-
-    if (q->query != w->query || q->newcomer != 0)
-        return KITH_OK;
-    w->list.most = 10;
-    return kith__answers_add(&w->list, q->workspace, &q->row, false, 0, true, error);
-}
-
-static void newcomers__probabilities_are_those_of_a_session(void **state)
-{
-    (void)state;
-    kith_graph *graph = people();
-    kith_model *model = trained(graph, 1);
-    const kith_ask_options options = {
-        .top = 10, .new_only = 1, .candidates = KITH_ANSWERS_SEEN, .threads = 1};
-    const kith__description_options one = {.most = 1, .times = 1, .seed = 3};
-    kith__descriptions d;
-    kith__newcomers n;
-    wanted w = {0};
-    kith_session *session;
-    kith_answers *answers;
-
-    assert_int_equal(kith_graph_find_relation(&w.query, graph, "citizen_of"), KITH_OK);
-    assert_int_equal(kith__descriptions_init(&d, graph, &one, NULL), KITH_OK);
-    assert_int_equal(kith__newcomers_init(&n, model, &d, NULL), KITH_OK);
-    assert_int_equal(kith__newcomers_ask(&n, 0, NULL, take, &w, NULL), KITH_OK);
-    assert_true(w.list.count > 0);
-    /* What support facts say about the newcomer itself must not count as another entity's. */
-    assert_true(model->fused->evidence->base->index->seen > kith_graph_seen_entity_count(graph));
-    assert_int_equal(n.apart->fused->evidence->base->index->seen,
-                     kith_graph_seen_entity_count(graph));
-    assert_int_equal(kith_session_new(&session, n.apart, NULL), KITH_OK);
-    for (size_t i = 0; i < d.first[1]; i++)
-        if (!d.facts[i].hidden)
-            assert_int_equal(
-                kith_session_add(NULL, session, "somebody",
-                                 kith_graph_relation_name(graph, d.facts[i].neighbor.relation),
-                                 kith_graph_entity_name(graph, d.facts[i].neighbor.entity), NULL),
-                KITH_OK);
-    assert_int_equal(kith_session_ask(&answers, session,
-                                      &(kith_question){"somebody", "citizen_of", NULL}, &options,
-                                      NULL),
-                     KITH_OK);
-    assert_int_equal(answers->count, w.list.count);
-    for (size_t i = 0; i < answers->count; i++) {
-        assert_int_equal(answers->at[i]->entity, w.list.at[i].entity);
-        assert_true(answers->at[i]->probability == w.list.at[i].probability);
-        assert_true(answers->at[i]->low <= answers->at[i]->probability &&
-                    answers->at[i]->probability <= answers->at[i]->high);
-    }
-    kith_answers_free(answers);
-    kith_session_free(session);
-    kith__free(w.list.at);
-    kith__newcomers_release(&n);
-    kith__descriptions_release(&d);
-    kith_model_free(model);
-    kith_graph_free(graph);
-}
-
 /* The same question to the same session, by whatever is set in the options. */
 static kith_answers *ask(kith_session *s, const char *subject, const char *relation,
                          const char *object, const kith_ask_options *options)
@@ -372,12 +307,119 @@ static kith_answers *ask(kith_session *s, const char *subject, const char *relat
     return answers;
 }
 
+/* The answers that evaluation makes about some newcomers, to one question each. */
+enum { COMPARED = 12 };
+
+typedef struct {
+    uint32_t query;
+    kith__answer_list list[COMPARED];
+} wanted;
+
+static kith_status take(void *context, const kith__newcomer_question *q, kith_error *error)
+{
+    wanted *w = context;
+
+    if (q->query != w->query || q->newcomer >= COMPARED)
+        return KITH_OK;
+    w->list[q->newcomer].most = 10;
+    return kith__answers_add(&w->list[q->newcomer], q->workspace, &q->row, false, 0, true, error);
+}
+
+/* Tell a session the facts of a description that are not hidden. */
+static void tell(kith_session *session, const kith__descriptions *d, size_t newcomer,
+                 const kith_graph *graph)
+{
+    uint32_t m = kith_graph_seen_relation_count(graph);
+
+    for (size_t i = d->first[newcomer]; i < d->first[newcomer + 1]; i++) {
+        kith_neighbor n = d->facts[i].neighbor;
+        const char *other = kith_graph_entity_name(graph, n.entity);
+        if (!d->facts[i].hidden)
+            assert_int_equal(kith_session_add(NULL, session, n.relation < m ? "somebody" : other,
+                                              kith_graph_relation_name(graph, n.relation % m),
+                                              n.relation < m ? other : "somebody", NULL),
+                             KITH_OK);
+    }
+}
+
+static void same_answers(kith_session *session, kith_candidate_set candidates,
+                         const kith__answer_list *list)
+{
+    const kith_ask_options options = {
+        .top = 10, .new_only = 1, .candidates = candidates, .threads = 1};
+    kith_answers *answers = ask(session, "somebody", "citizen_of", NULL, &options);
+
+    assert_int_equal(answers->count, list->count);
+    for (size_t i = 0; i < answers->count; i++)
+        assert_memory_equal(answers->at[i], &list->at[i], sizeof list->at[i]);
+    kith_answers_free(answers);
+}
+
+/* Without other new entities, a session that is told about a newcomer gives the answers that
+ * evaluation measures, digit for digit, with the candidates that predict has by default and with
+ * seen ones. */
+static void newcomers__answers_are_those_of_predict(void **state)
+{
+    (void)state;
+    kith_graph *graph = people(true), *train = people(false);
+    kith_model *model = trained(train, 1);
+    const kith__description_options some = {.most = COMPARED, .times = 1, .seed = 3};
+    kith__descriptions d;
+    kith__newcomers n;
+    wanted w = {0};
+
+    /* The facts of the descriptions are facts with entities of train, which have the same ids. */
+    assert_int_equal(kith_graph_entity_count(train), kith_graph_seen_entity_count(graph));
+    for (uint32_t e = 0; e < kith_graph_entity_count(train); e++)
+        assert_string_equal(kith_graph_entity_name(train, e), kith_graph_entity_name(graph, e));
+    assert_int_equal(kith_graph_find_relation(&w.query, train, "citizen_of"), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&d, graph, &some, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_init(&n, model, &d, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_ask(&n, 0, NULL, take, &w, NULL), KITH_OK);
+    for (size_t i = 0; i < COMPARED; i++) {
+        kith_session *session;
+        assert_true(w.list[i].count == 10);
+        assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+        tell(session, &d, i, train);
+        same_answers(session, KITH_ANSWERS_USUAL, &w.list[i]);
+        same_answers(session, KITH_ANSWERS_SEEN, &w.list[i]);
+        kith_session_free(session);
+        kith__free(w.list[i].at);
+    }
+    kith__newcomers_release(&n);
+    kith__descriptions_release(&d);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    kith_graph_free(train);
+}
+
+/* What support facts say about the newcomer itself must not count as another entity's. */
+static void newcomers__support_facts_about_them_are_not_known(void **state)
+{
+    (void)state;
+    kith_graph *graph = people(true);
+    kith_model *model = trained(graph, 1);
+    const kith__description_options one = {.most = 1, .times = 1, .seed = 3};
+    kith__descriptions d;
+    kith__newcomers n;
+
+    assert_int_equal(kith__descriptions_init(&d, graph, &one, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_init(&n, model, &d, NULL), KITH_OK);
+    assert_true(model->fused->evidence->base->index->seen > kith_graph_seen_entity_count(graph));
+    assert_int_equal(n.apart->fused->evidence->base->index->seen,
+                     kith_graph_seen_entity_count(graph));
+    kith__newcomers_release(&n);
+    kith__descriptions_release(&d);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* Everyone is the citizen of one country at most, that of the birthplace. p1 has another one
  * already. */
 static void answers__who_has_the_only_possible_fact_is_unlikely(void **state)
 {
     (void)state;
-    kith_graph *graph = people();
+    kith_graph *graph = people(true);
     kith_model *model = trained(graph, 1);
     const kith_ask_options options = {.top = 1000, .new_only = 1};
     double full = NAN, free_one = NAN;
@@ -394,7 +436,7 @@ static void answers__who_has_the_only_possible_fact_is_unlikely(void **state)
         if (strcmp(name, "somebody") == 0)
             free_one = answers->at[i]->probability;
     }
-    if (!(full < .1 && free_one > 3 * full))
+    if (!(full < .2 && free_one > 4 * full))
         fail_msg("found %.3f for a citizen of another country, %.3f for somebody else", full,
                  free_one);
     kith_answers_free(answers);
@@ -450,7 +492,7 @@ static size_t check_list(kith_session *s, const char *subject, const char *relat
 static void verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability(void **state)
 {
     (void)state;
-    kith_graph *graph = people();
+    kith_graph *graph = people(true);
     kith_model *model = trained(graph, 1);
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     kith_session *s;
@@ -480,7 +522,7 @@ static void verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probabi
 static void evaluation__does_not_depend_on_threads(void **state)
 {
     (void)state;
-    kith_graph *graph = people();
+    kith_graph *graph = people(true);
     kith_model *one = trained(graph, 1), *three = trained(graph, 3);
     kith_probability_eval *x, *y;
 
@@ -516,7 +558,8 @@ int main(void)
         cmocka_unit_test(overall_file__opens_knots_that_are_equal),
         cmocka_unit_test(overall_file__a_run_without_it_opens_with_a_warning),
         cmocka_unit_test(newcomers__keep_something_and_hide_something_by_the_seed),
-        cmocka_unit_test(newcomers__probabilities_are_those_of_a_session),
+        cmocka_unit_test(newcomers__answers_are_those_of_predict),
+        cmocka_unit_test(newcomers__support_facts_about_them_are_not_known),
         cmocka_unit_test(answers__who_has_the_only_possible_fact_is_unlikely),
         cmocka_unit_test(
             verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability),

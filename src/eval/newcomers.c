@@ -188,7 +188,7 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
     if (!(a = kith__workspace_take(s->cache)))
         TRY(kith__no_memory(error));
     a->watch = k->watch;
-    TRY(kith__choose_candidates(a, s, KITH_ANSWERS_ALL, error));
+    TRY(kith__choose_candidates(a, s, KITH_ANSWERS_SEEN, error));
     TRY(kith__gather_facts(&asked, NULL, s, a, &entity, 1, error));
     if (kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));

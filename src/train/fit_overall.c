@@ -101,7 +101,7 @@ static const double as_is[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0, 1};
 static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double fix)
 {
     double usual = 20 + 2000. / o->entities;
-    double strength[KITH__OVERALL_INPUTS] = {4, usual, usual + fix, usual, usual, 2 + fix};
+    double strength[KITH__OVERALL_INPUTS] = {4, usual, usual + fix, usual, usual, 5 + fix};
 
     memcpy(o->weight, as_is, sizeof as_is);
     kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, strength, samples, count);
