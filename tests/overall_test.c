@@ -3,6 +3,7 @@
 
 #include "core/mem.h"
 #include "eval/newcomers.h"
+#include "run/held_out_file.h"
 #include "run/overall_file.h"
 #include "support.h"
 #include "train/fit_overall.h"
@@ -108,6 +109,73 @@ static void overall__is_the_product_where_nothing_was_fitted(void **state)
     assert_true(isnan(kith__overall_probability(&none, &shares, chance_of(NAN, .25))));
     assert_int_equal(kith__overall_fit_examples(&none, NULL, 0, 0, NULL), KITH_OK);
     assert_false(none.fitted);
+}
+
+/* ---- measuring ---- */
+
+enum { OF_QUERY = 20, QUERIES = 3 };
+
+/* Probabilities are measured with a calibration of other entities: those of even ones are right, those
+ * of odd ones wrong, so each half expects the opposite. */
+static void measure__uses_the_calibration_of_the_other_half(void **state)
+{
+    enum { COUNT = ENTITIES * QUERIES * OF_QUERY };
+    kith__overall_example *examples = kith__calloc(COUNT, sizeof *examples);
+    const kith__shares shares = shares_of(0, 3);
+    kith__probability_tables tables;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        kith__overall_example *e = &examples[i];
+        e->entity = e->description = (uint32_t)(i / (QUERIES * OF_QUERY));
+        e->query = (uint32_t)(i / OF_QUERY % QUERIES);
+        e->answered = e->query == 0;
+        e->right = e->entity % 2 == 0 && i % 2 == 0;
+        kith__overall_inputs(e->inputs, &shares, chance_of(.5, .4 + .01 * (i % OF_QUERY)));
+    }
+    assert_int_equal(kith__overall_measure(&tables, examples, COUNT, ENTITIES, NULL), KITH_OK);
+    assert_int_equal(tables.entities, ENTITIES);
+    assert_int_equal(tables.queries, ENTITIES * QUERIES);
+    assert_int_equal(tables.of[KITH__OF_RELATIONS].shown.answers, ENTITIES * QUERIES * 10);
+    assert_int_equal(tables.of[KITH__OF_PAIRS].shown.answers, ENTITIES * 10);
+    assert_int_equal(tables.of[KITH__IF_ANY].shown.answers, ENTITIES * 10);
+    assert_true(tables.of[KITH__OF_PAIRS].shown.calibration_error > .2);
+    assert_int_equal(kith__overall_measure(&tables, examples, COUNT / 10, ENTITIES / 10, NULL),
+                     KITH_OK);
+    assert_int_equal(tables.entities, 0); /* too few */
+    kith__free(examples);
+}
+
+static void measure__tables_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    kith__held_out written = {.entities = 7, .calibration_error = -1};
+    kith_model *model = kith__calloc(1, sizeof *model);
+    kith__probability_tables *t = &written.probabilities;
+
+    t->entities = 5;
+    t->queries = 6;
+    for (int i = 0; i < 40; i++)
+        kith__probability_table_add(&t->of[i % 3], i / 40., i % 7 < 3);
+    kith__probability_tables_finish(t);
+    assert_int_equal(kith__held_out_save(folder, &written, NULL), KITH_OK);
+    assert_int_equal(kith__held_out_open(model, folder, NULL), KITH_OK);
+    const kith__probability_tables *read = &model->held_out.probabilities;
+    assert_int_equal(read->entities, 5);
+    assert_int_equal(read->queries, 6);
+    for (int i = 0; i < KITH__PROBABILITY_TABLES; i++) {
+        const kith_probability_table *x = &t->of[i].shown, *y = &read->of[i].shown;
+        assert_true(x->answers == y->answers && x->correct == y->correct &&
+                    x->at_least_half == y->at_least_half && x->answers > 0 &&
+                    x->at_least_half_correct == y->at_least_half_correct);
+        assert_true(fabs(x->log_loss - y->log_loss) < 1e-6 &&
+                    fabs(x->calibration_error - y->calibration_error) < 1e-6);
+        for (int k = 0; k < KITH__RELIABILITY_BINS; k++)
+            assert_true(t->of[i].bins[k].answers == read->of[i].bins[k].answers &&
+                        fabs(t->of[i].bins[k].correct - read->of[i].bins[k].correct) < 1e-6);
+    }
+    kith__free(model);
 }
 
 /* ---- the file ---- */
@@ -552,6 +620,8 @@ int main(void)
         cmocka_unit_test(overall__a_likelier_answer_never_comes_out_less_likely),
         cmocka_unit_test(overall__few_entities_give_a_wide_interval),
         cmocka_unit_test(overall__is_the_product_where_nothing_was_fitted),
+        cmocka_unit_test(measure__uses_the_calibration_of_the_other_half),
+        cmocka_unit_test(measure__tables_are_read_as_they_were_written),
         cmocka_unit_test(overall_file__gives_the_same_probabilities),
         cmocka_unit_test(overall_file__opens_whatever_was_fitted),
         cmocka_unit_test(overall_file__refuses_knots_that_fall),

@@ -93,7 +93,7 @@ double kith__overall_of_inputs(const kith__overall *o, const double x[KITH__OVER
 
 double kith__overall_has(double *if_any, double has, double probability)
 {
-    has = fmax(has, probability);
+    has = fmax(probability, has + (1 - has) * probability * probability);
     *if_any = has > 0 ? probability / has : 0;
     return has;
 }

@@ -54,8 +54,9 @@ double kith__overall_probability(const kith__overall *overall, const kith__share
 /* The same from the inputs of the first step, if something was fitted. */
 double kith__overall_of_inputs(const kith__overall *overall,
                                const double inputs[KITH__OVERALL_INPUTS]);
-/* P(has r) as it is shown with a probability: never below that of one such fact, so that the
- * probability is its product with the probability if any, which is set. */
+/* P(has r) once the probability of one such fact is known, which raises it, by as much as makes the
+ * probability if any right most often (docs/TRIED.md). The probability is its product with that
+ * one, which is set and increases with it. */
 double kith__overall_has(double *if_any, double has, double probability);
 
 /* The 95 % confidence interval of the probability, from the number of entities behind it (Wilson's
