@@ -581,6 +581,14 @@ static void verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probabi
         check_list(s, NULL, fact.relation, fact.object);
     }
     compared += check_list(s, "somebody", "citizen_of", NULL);
+    kith_missing *missing = NULL;
+    assert_int_equal(kith_session_find_missing(&missing, s, NULL, NULL, NULL), KITH_OK);
+    assert_true(missing->count > 5);
+    for (size_t i = 0; i < missing->count; i++) {
+        const kith_missing_fact *f = missing->at[i];
+        same_product(f->probability, f->has, f->probability_if_any);
+    }
+    kith_missing_free(missing);
     assert_true(compared > 100);
     kith_session_free(s);
     kith_model_free(model);

@@ -1251,7 +1251,7 @@ typedef struct kith_contributions {
 
 /* The rank of one of the first answers, with all neighbours and with one masked. */
 typedef struct kith_rank_change {
-    size_t rank, rank_masked; /* among all candidates, from 1 */
+    size_t rank, rank_masked; /* among all candidates, by score, from 1 */
     float score, score_masked;
 } kith_rank_change;
 
