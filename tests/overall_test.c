@@ -115,8 +115,8 @@ static void overall__is_the_product_where_nothing_was_fitted(void **state)
 
 enum { OF_QUERY = 20, QUERIES = 3 };
 
-/* Probabilities are measured with a calibration of other entities: those of even ones are right, those
- * of odd ones wrong, so each half expects the opposite. */
+/* Answers about even entities are right, those about odd ones wrong, so the calibration of each half
+ * expects the opposite of the other one. */
 static void measure__uses_the_calibration_of_the_other_half(void **state)
 {
     enum { COUNT = ENTITIES * QUERIES * OF_QUERY };
@@ -639,8 +639,7 @@ int main(void)
         cmocka_unit_test(newcomers__answers_are_those_of_predict),
         cmocka_unit_test(newcomers__support_facts_about_them_are_not_known),
         cmocka_unit_test(answers__who_has_the_only_possible_fact_is_unlikely),
-        cmocka_unit_test(
-            verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability),
+        cmocka_unit_test(verdicts__and_lists_say_the_same_and_has_times_if_any_is_the_probability),
         cmocka_unit_test(evaluation__does_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

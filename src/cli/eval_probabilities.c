@@ -33,7 +33,8 @@ void print_probabilities(const kith_probability_eval *e)
 {
     char text[GROUPED];
 
-    say("\nProbabilities: %s entities unseen in training, each with 10 to 90 %% of its facts hidden\n",
+    say("\nProbabilities: %s entities unseen in training, each with 10 to 90 %% of its facts "
+        "hidden\n",
         grouped(text, e->entities));
     print_table("S r ?", e->relations);
     print_table("S ? ?", e->pairs);

@@ -26,8 +26,8 @@ bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uin
 /* Whether any answer to a query was hidden. */
 bool kith__newcomer_hides_any(const kith__newcomers *newcomers, size_t newcomer, uint32_t query);
 
-/* A question about a newcomer, with the scores of all seen entities. It is the only new entity of its
- * session, so these are all candidates but itself. */
+/* A question about a newcomer, with the scores of all seen entities. It is the only new entity of
+ * its session, so these are all candidates but itself. */
 typedef struct kith__newcomer_question {
     size_t newcomer;
     uint32_t query;

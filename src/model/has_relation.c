@@ -107,9 +107,9 @@ void kith__has_inputs(double x[KITH__HAS_INPUTS], const kith__relation_counts *c
     x[9] = logit(best) * log_facts;
 }
 
-/* Where this share of the entities with k facts has more, the odds are halved. With the share itself
- * as the factor, candidates for relations that have many facts per entity would be made less likely,
- * too. The form was chosen on held-out graphs (docs/TRIED.md). */
+/* Where this share of the entities with k facts has more, the odds are halved. With the share
+ * itself as the factor, candidates for relations that have many facts per entity would be made less
+ * likely, too. The form was chosen on held-out graphs (docs/TRIED.md). */
 static const double half_at = .06;
 
 void kith__again(double again[KITH__MOST_COUNTED + 1], const kith__relation_counts *c, uint32_t r)

@@ -30,13 +30,13 @@ kith_status kith_model_held_out(kith_held_out **held_out, const kith_model *mode
     }
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++)
         r->bins[i] = &r->own.bins[i];
-    r->shown = (kith_held_out){
-        .entities = r->own.entities,
-        .metrics = &r->own.metrics,
-        .reliability = r->bins,
-        .reliability_count = r->own.calibration_error < 0 ? 0 : KITH__RELIABILITY_BINS,
-        .calibration_error = r->own.calibration_error,
-        .probabilities = r->probabilities};
+    r->shown = (kith_held_out){.entities = r->own.entities,
+                               .metrics = &r->own.metrics,
+                               .reliability = r->bins,
+                               .reliability_count =
+                                   r->own.calibration_error < 0 ? 0 : KITH__RELIABILITY_BINS,
+                               .calibration_error = r->own.calibration_error,
+                               .probabilities = r->probabilities};
     *held_out = &r->shown;
     return KITH_OK;
 }

@@ -15,10 +15,9 @@ static json_t *bins_json(const kith_reliability *bins)
     json_t *rows = json_array();
 
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++)
-        json_array_append_new(rows,
-                              json_pack("{sI sf sf}", "answers", (json_int_t)bins[i].answers,
-                                        "predicted", bins[i].predicted, "correct",
-                                        bins[i].correct));
+        json_array_append_new(rows, json_pack("{sI sf sf}", "answers", (json_int_t)bins[i].answers,
+                                              "predicted", bins[i].predicted, "correct",
+                                              bins[i].correct));
     return rows;
 }
 

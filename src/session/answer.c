@@ -87,8 +87,9 @@ void kith__answer_of(kith_answer *answer, const kith__workspace *a, const kith__
     answer->high = p.high;
 }
 
-kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const kith__scored_query *row,
-                              bool pairs, float shift, bool new_only, kith_error *error)
+kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a,
+                              const kith__scored_query *row, bool pairs, float shift, bool new_only,
+                              kith_error *error)
 {
     size_t count;
     kith_status status;
@@ -151,9 +152,10 @@ kith_status kith__chances_of(kith__chances *chances, kith__candidate_cache *cach
     return KITH_OK;
 }
 
-kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache, kith__workspace *a,
-                         const kith__query_entity *asked, const float *scores,
-                         const kith__shares *shares, uint32_t query, kith_error *error)
+kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache,
+                                  kith__workspace *a, const kith__query_entity *asked,
+                                  const float *scores, const kith__shares *shares, uint32_t query,
+                                  kith_error *error)
 {
     double has;
     kith_status status;
@@ -166,8 +168,9 @@ cleanup:
     return status;
 }
 
-kith_status kith__best_answers(kith__answers *answers, kith__workspace *a, const kith__scored_query *row,
-                               const kith_ask_options *options, kith_error *error)
+kith_status kith__best_answers(kith__answers *answers, kith__workspace *a,
+                               const kith__scored_query *row, const kith_ask_options *options,
+                               kith_error *error)
 {
     kith__answer_list b = kith__answer_list_of(a, options);
     kith_status status = kith__answers_add(&b, a, row, false, 0, options->new_only, error);

@@ -39,9 +39,10 @@ typedef struct kith__scored_query {
     kith__chances chances;
 } kith__scored_query;
 /* The query of a gathered entity, with its chances. */
-kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache, kith__workspace *workspace,
-                         const kith__query_entity *asked, const float *scores,
-                         const kith__shares *shares, uint32_t query, kith_error *error);
+kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache,
+                                  kith__workspace *workspace, const kith__query_entity *asked,
+                                  const float *scores, const kith__shares *shares, uint32_t query,
+                                  kith_error *error);
 
 /* ---- probabilities and the order of answers (likeliest.c) ---- */
 
@@ -57,17 +58,18 @@ typedef struct kith__probabilities {
     double if_one;    /* that it is this one, if exactly one is missing */
     double low, high; /* confidence interval of `overall` */
 } kith__probabilities;
-kith__probabilities kith__probabilities_of(const kith__workspace *workspace, const kith__scored_query *row,
-                                           uint32_t candidate);
+kith__probabilities kith__probabilities_of(const kith__workspace *workspace,
+                                           const kith__scored_query *row, uint32_t candidate);
 
 /* Put the `most` likeliest candidates into the workspace's `best`: by overall probability, then by
  * score; by score alone if the model has no overall probabilities. A known answer comes where it
  * would if it were not known. */
-kith_status kith__likeliest(size_t *count, kith__workspace *workspace, const kith__scored_query *row,
-                            size_t most, bool known_too, kith_error *error);
+kith_status kith__likeliest(size_t *count, kith__workspace *workspace,
+                            const kith__scored_query *row, size_t most, bool known_too,
+                            kith_error *error);
 /* The rank of a candidate in this order, among those that are not known. */
-kith_status kith__rank_listed(size_t *rank, kith__workspace *workspace, const kith__scored_query *row,
-                              uint32_t candidate, kith_error *error);
+kith_status kith__rank_listed(size_t *rank, kith__workspace *workspace,
+                              const kith__scored_query *row, uint32_t candidate, kith_error *error);
 
 /* A question in ids. */
 typedef struct kith__resolved {
@@ -138,8 +140,8 @@ typedef struct kith__answer_list {
 kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
 /* One answer, without probabilities if it is known: these are of answers that are not. */
-void kith__answer_of(kith_answer *answer, const kith__workspace *workspace, const kith__scored_query *row,
-                     uint32_t entity);
+void kith__answer_of(kith_answer *answer, const kith__workspace *workspace,
+                     const kith__scored_query *row, uint32_t entity);
 /* Add the likeliest answers to a query: to an empty list, or pairs to those of other queries. The
  * score of a pair is the logarithm of its overall probability if there is one; `shift` is added to
  * other scores. */

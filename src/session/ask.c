@@ -52,7 +52,8 @@ static kith_status answer_chunk(question_batch *k, kith__workspace *a, size_t ch
             float *scores = a->scores + i * a->width;
             kith__scored_query row;
             TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
-            TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query, error));
+            TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query,
+                                      error));
             TRY(kith__best_answers(answers, a, &row, &k->options, error));
         }
     }

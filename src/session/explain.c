@@ -401,7 +401,7 @@ static void put_first(kith__answers *answers, const kith_answer *own)
 static kith_status row_of(kith__scored_query *row, explaining *x, kith_error *error)
 {
     return kith__scored_query_of(row, x->session->cache, x->workspace, &x->asked, x->scores,
-                        &x->workspace->shares[0], x->query, error);
+                                 &x->workspace->shares[0], x->query, error);
 }
 
 static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_options *options,

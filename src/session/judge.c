@@ -59,8 +59,9 @@ static size_t unknown_of(const float *scores, size_t width, kith__span known)
     return count;
 }
 
-static kith_status judge_one(kith_verdict *verdict, kith__workspace *a, const kith__scored_query *row,
-                             const kith__resolved *r, bool known, kith_error *error)
+static kith_status judge_one(kith_verdict *verdict, kith__workspace *a,
+                             const kith__scored_query *row, const kith__resolved *r, bool known,
+                             kith_error *error)
 {
     kith__probabilities p = kith__probabilities_of(a, row, r->other);
 
@@ -139,7 +140,8 @@ static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kit
         kith__scored_query row;
         if (entities[i] != r->other)
             TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
-        TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query, error));
+        TRY(kith__scored_query_of(&row, s->cache, a, &asked[i], scores, &a->shares[i], query,
+                                  error));
         TRY(judge_one(&j->verdicts[items[i].index], a, &row, r, known[i], error));
     }
 cleanup:

@@ -69,7 +69,8 @@ static kith__chance chance_in(const kith__workspace *a, const kith__scored_query
                           row->chances.again[group]};
 }
 
-kith__chance kith__chance_of(const kith__workspace *a, const kith__scored_query *row, uint32_t candidate)
+kith__chance kith__chance_of(const kith__workspace *a, const kith__scored_query *row,
+                             uint32_t candidate)
 {
     return chance_in(a, row, row->scores[candidate], group_of(a, row, candidate));
 }
@@ -140,8 +141,8 @@ static size_t best_by_group(listed *to, uint32_t *ids, const kith__workspace *a,
     return count;
 }
 
-kith_status kith__likeliest(size_t *count, kith__workspace *a, const kith__scored_query *row, size_t most,
-                            bool known_too, kith_error *error)
+kith_status kith__likeliest(size_t *count, kith__workspace *a, const kith__scored_query *row,
+                            size_t most, bool known_too, kith_error *error)
 {
     size_t sizes[GROUPS + 1] = {0}, total = 0;
     listed *found = NULL;
@@ -173,8 +174,8 @@ typedef struct {
 } bounds;
 
 /* Most candidates are decided by their scores and what is known about others of their group. */
-static bool ranks_before(bounds *b, const kith__workspace *a, const kith__scored_query *row, uint32_t c,
-                         const listed *than)
+static bool ranks_before(bounds *b, const kith__workspace *a, const kith__scored_query *row,
+                         uint32_t c, const listed *than)
 {
     float score = row->scores[c];
 

@@ -27,10 +27,9 @@ static void add_best(kith__probability_tables *to, int table, judged *answers, s
 {
     qsort(answers, count, sizeof *answers, likelier_first);
     for (size_t i = 0; i < count && i < KITH__TABLE_ANSWERS; i++)
-        kith__probability_table_add(&to->of[table],
-                                    table == KITH__IF_ANY ? answers[i].if_any
-                                                          : answers[i].probability,
-                                    answers[i].example->right);
+        kith__probability_table_add(
+            &to->of[table], table == KITH__IF_ANY ? answers[i].if_any : answers[i].probability,
+            answers[i].example->right);
 }
 
 /* The answers of one query, which may be in any order afterwards. */
@@ -99,8 +98,7 @@ kith_status kith__overall_measure(kith__probability_tables *tables,
         TRY(kith__no_memory(error));
     for (uint32_t half = 0; half < 2; half++) {
         TRY(fit_half(&overall, some, examples, count, entities, 1 - half, error));
-        size_t in_half =
-            overall.fitted ? judge_half(answers, &overall, examples, count, half) : 0;
+        size_t in_half = overall.fitted ? judge_half(answers, &overall, examples, count, half) : 0;
         for (size_t from = 0, end; from < in_half; from = end) {
             uint32_t description = answers[from].example->description;
             for (end = from; end < in_half && answers[end].example->description == description;)
