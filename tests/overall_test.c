@@ -115,8 +115,8 @@ static void overall__is_the_product_where_nothing_was_fitted(void **state)
 
 enum { OF_QUERY = 20, QUERIES = 3 };
 
-/* Answers about even entities are right, those about odd ones wrong, so the calibration of each half
- * expects the opposite of the other one. */
+/* Answers about even entities are right, those about odd ones wrong, so the calibration of each
+ * half expects the opposite of the other one. */
 static void measure__uses_the_calibration_of_the_other_half(void **state)
 {
     enum { COUNT = ENTITIES * QUERIES * OF_QUERY };

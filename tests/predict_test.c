@@ -239,8 +239,8 @@ static int higher_score_first(const void *a, const void *b)
     return (x->entity > y->entity) - (x->entity < y->entity);
 }
 
-/* What evaluation judges are the best answers by score that are not known, but for other right ones;
- * their probabilities are those of a session, digit for digit. Returns how many. */
+/* What evaluation judges are the best answers by score that are not known, but for other right
+ * ones; their probabilities are those of a session, digit for digit. Returns how many. */
 static size_t same_probabilities(const kith_answers *answers, const kith_graph *graph,
                                  const kith_rank *r)
 {
