@@ -743,7 +743,7 @@ typedef struct kith_metrics {
 
 /* One of the best answers to a query of kith_evaluate. */
 typedef struct kith_ranked_answer {
-    float probability_if_any; /* as in kith_answer */
+    float probability_if_one; /* as in kith_answer */
     int correct;
 } kith_ranked_answer;
 
@@ -782,7 +782,7 @@ typedef struct kith_eval {
     size_t bucket_count;
     /* queries whose two entities are linked by some known fact, and the others */
     const kith_metrics *linked, *not_linked;
-    const kith_reliability *const *reliability; /* by `probability_if_any`: below .1, .2 ... */
+    const kith_reliability *const *reliability; /* by `probability_if_one`: below .1, .2 ... */
     size_t reliability_count;
     double calibration_error; /* mean of |predicted - correct| over the bins; below 0: none */
     double accuracy;
@@ -808,6 +808,8 @@ typedef struct kith_held_out {
     const kith_reliability *const *reliability;
     size_t reliability_count;
     double calibration_error; /* below 0: none */
+    /* as by kith_evaluate_probabilities, on a part of these entities; NULL if there are few */
+    const struct kith_probability_eval *probabilities;
 } kith_held_out;
 /* Fails with KITH_ERR_NOT_FOUND if nothing was measured: for a run without rules, an older one, one
  * started from another run or opened on another graph, or with no entities to hold out. */
@@ -877,6 +879,8 @@ typedef struct kith_probability_eval {
      * it: the ten best answers that are not known */
     const kith_probability_table *relations;
     const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
+    /* the answers of `relations` to queries that a hidden fact answers, by `probability_if_any` */
+    const kith_probability_table *if_any;
 } kith_probability_eval;
 
 typedef struct kith_probability_options {
@@ -1015,13 +1019,19 @@ typedef struct kith_answer {
      * which the entity's relations imply this one, times the softmax probability of the entity
      * among the candidates for the relation. */
     float score;
-    /* The probability that the answer is true, computed from `probability_if_any`, the probability
-     * that there is an answer that is not known yet, and the number of known answers and facts. NAN
-     * if the answer is known, or if the model has no such probability. The first answer of the
-     * explanation of a fact has one, computed with the fact hidden. */
+    /* The probability that the answer is true, computed from `probability_if_one`, the probability
+     * that there is an answer that is not known yet, the facts that the answer already has, and the
+     * number of known answers and facts. NAN if the answer is known, or if the model has no such
+     * probability. The first answer of the explanation of a fact has one, computed with the fact
+     * hidden. */
     double probability;
-    /* The probability that it is true if exactly one answer is missing; NAN as above. */
+    /* The same if there is an answer that is not known: `probability` is the product of this and of
+     * the probability of that (`has` of a verdict). Where `probability` is NAN, it is
+     * `probability_if_one`; NAN if the answer is known. */
     double probability_if_any;
+    /* The probability if exactly one answer is missing, by the score alone; kith_evaluate measures
+     * it. NAN if the answer is known or nothing was calibrated. */
+    double probability_if_one;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
     /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there
@@ -1029,8 +1039,9 @@ typedef struct kith_answer {
     double low, high;
 } kith_answer;
 
-/* Best first; equal scores in the order of ids. Known pairs come after the others, known relations
- * between two entities before them. */
+/* The most probable first, equal ones by score and then by id. Without probabilities, by score. A
+ * known answer comes where it would if it were not known; but known pairs come after the others,
+ * known relations between two entities before them. */
 typedef struct kith_answers {
     const kith_answer *const *at;
     size_t count;
@@ -1039,7 +1050,7 @@ typedef struct kith_answers {
     size_t all_relations; /* that could have been considered */
 } kith_answers;
 
-/* Answer a question. Seen answers are ranked as in kith_evaluate for the same entity and facts,
+/* Answer a question. Seen answers have the scores of kith_evaluate for the same entity and facts,
  * except that the entity itself is not proposed unless a known fact of the relation links an entity
  * to itself. `options` may be NULL.
  * Fails with KITH_ERR_NOT_FOUND for an unknown name, with similar names in the message; with
@@ -1088,14 +1099,15 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 typedef struct kith_verdict {
     int known;          /* in the graph or the session */
     int subject_asked;  /* scored as an answer to ? r O */
-    double probability; /* as in kith_answer; computed from `has` and `probability_if_any` */
+    double probability; /* as in kith_answer: `has` times `probability_if_any` */
     double probability_if_any; /* as in kith_answer */
     /* the probability that S r ? (or ? r O) has an answer that is not known; NAN if the model has
      * no such probability */
     double has;
     float score;        /* as in kith_answer; NAN if `rank` is 0 */
-    size_t rank;        /* among the candidates that are not known, from 1; 0 if neither entity is a
-                           candidate, so that only the classifier can be used */
+    size_t rank;        /* among the candidates that are not known, in the order of kith_answers,
+                           from 1; 0 if neither entity is a candidate, so that only the classifier
+                           can be used */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
     /* 1 if the run was fitted on labels: `probability` and `likely` then come from its classifier,
@@ -1253,7 +1265,7 @@ typedef struct kith_contributions {
 
 /* The rank of one of the first answers, with all neighbours and with one masked. */
 typedef struct kith_rank_change {
-    size_t rank, rank_masked; /* among all candidates, from 1 */
+    size_t rank, rank_masked; /* among all candidates, by score, from 1 */
     float score, score_masked;
 } kith_rank_change;
 

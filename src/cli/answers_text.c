@@ -88,9 +88,14 @@ void print_interval(double low, double high)
         say(" [%.0f-%.0f %%]", 100 * low, 100 * high);
 }
 
+static bool same_in_text(double a, double b)
+{
+    return lround(1000 * a) == lround(1000 * b);
+}
+
 /* The overall probability, if the model has one. A wide interval is shown too, because it means
- * that the probability was learned from few cases. `if any` assumes that exactly one answer is
- * missing; it is omitted if it is lower, since several answers may then be missing. */
+ * that the probability was learned from few cases. `if any` assumes that an answer is missing; it
+ * is omitted if that is as good as certain. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
     if (a->known) {
@@ -104,7 +109,7 @@ static void print_probability(const kith_answer *a, const kith_question *q)
     }
     say("  %5.1f %%", 100 * a->probability);
     print_interval(a->low, a->high);
-    if (q->relation && a->probability_if_any > a->probability)
+    if (q->relation && !same_in_text(a->probability_if_any, a->probability))
         say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
 

@@ -33,10 +33,12 @@ void print_probabilities(const kith_probability_eval *e)
 {
     char text[GROUPED];
 
-    say("\nProbabilities: %s unseen entities, each with 10 to 90 %% of its facts hidden\n",
+    say("\nProbabilities: %s entities unseen in training, each with 10 to 90 %% of its facts "
+        "hidden\n",
         grouped(text, e->entities));
     print_table("S r ?", e->relations);
     print_table("S ? ?", e->pairs);
+    print_table("S r ? if any", e->if_any);
 }
 
 /* ---- as JSON ---- */
@@ -65,7 +67,7 @@ static json_t *table_json(const kith_probability_table *t)
 
 json_t *probabilities_json(const kith_probability_eval *e)
 {
-    return json_pack("{sI sI so so}", "entities", (json_int_t)e->entities, "queries",
+    return json_pack("{sI sI so so so}", "entities", (json_int_t)e->entities, "queries",
                      (json_int_t)e->queries, "one_relation", table_json(e->relations),
-                     "any_relation", table_json(e->pairs));
+                     "any_relation", table_json(e->pairs), "if_any", table_json(e->if_any));
 }

@@ -1,5 +1,7 @@
 #include "cli/held_out.h"
 
+#include "cli/eval_probabilities.h"
+
 /* ---- as text ---- */
 
 void print_metrics_head(const char *title)
@@ -24,7 +26,7 @@ void print_reliability(const kith_reliability *const *bins, size_t count, double
 
     if (error < 0)
         return;
-    say("\n%-14s %9s %9s %9s\n", "Prob. if any", "answers", "mean", "correct");
+    say("\n%-14s %9s %9s %9s\n", "Prob. if one", "answers", "mean", "correct");
     for (size_t i = 0; i < count; i++)
         if (bins[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,
@@ -50,6 +52,8 @@ void print_held_out(const kith_model *model)
         "seen\n  them and weights that were not fitted on them.\n",
         grouped(text, h->entities));
     print_reliability(h->reliability, h->reliability_count, h->calibration_error);
+    if (h->probabilities)
+        print_probabilities(h->probabilities);
     kith_held_out_free(h);
 }
 
@@ -94,6 +98,8 @@ json_t *held_out_json(const kith_model *model)
         json_object_set_new(object, "reliability",
                             reliability_json(h->reliability, h->reliability_count,
                                              h->calibration_error));
+    if (object && h->probabilities)
+        json_object_set_new(object, "probabilities", probabilities_json(h->probabilities));
     kith_held_out_free(h);
     return object;
 }

@@ -45,13 +45,19 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
             who ? who : "", relation_name_text(graph, q->relation));
-        say("      %5.1f %%  that it is this one, if exactly one is missing\n",
-            100 * v->probability_if_any);
+        say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->probability_if_any);
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
             v->subject_asked ? "subjects" : "objects", v->score);
     free(who);
+}
+
+static bool ranks_below(const kith_answer *a, const kith_verdict *v)
+{
+    if (v->classified || isnan(a->probability) || a->probability == v->probability)
+        return a->score <= v->score;
+    return a->probability < v->probability;
 }
 
 /* In the explanation of a fact, the first answer is the entity of the fact itself. The others are
@@ -72,7 +78,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
         say("  against: no supporting rule\n");
     for (size_t i = 1; i < e->answers->count && shown < SHOWN; i++) {
         const kith_answer *a = e->answers->at[i];
-        if (a->known || a->score <= v->score)
+        if (a->known || ranks_below(a, v))
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");

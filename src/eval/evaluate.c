@@ -121,7 +121,7 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
     for (size_t i = 0; i < r->answer_count; i++)
-        kith__reliability_add(table, r->answers[i]->probability_if_any, r->answers[i]->correct);
+        kith__reliability_add(table, r->answers[i]->probability_if_one, r->answers[i]->correct);
 }
 
 /* Whether the embedding can encode an entity of the graph. */

@@ -92,6 +92,16 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
     return false;
 }
 
+bool kith__newcomer_hides_any(const kith__newcomers *n, size_t newcomer, uint32_t query)
+{
+    const kith__descriptions *d = n->described;
+
+    for (size_t i = d->first[newcomer]; i < d->first[newcomer + 1]; i++)
+        if (d->facts[i].hidden && d->facts[i].neighbor.relation == query)
+            return true;
+    return false;
+}
+
 /* ---- questions ---- */
 
 typedef struct {
@@ -156,8 +166,10 @@ static kith_status ask_side(const newcomer_queries *k, size_t newcomer, kith_ses
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
-        TRY(k->call(k->context, &(kith__newcomer_question){newcomer, queries[i], order[i].has, a},
-                    error));
+        kith__newcomer_question q = {
+            newcomer, queries[i], {a->scores, &a->shares[0], queried->entity, queries[i], {0}}, a};
+        TRY(kith__chances_of(&q.row.chances, s->cache, a, order[i].has, queries[i], error));
+        TRY(k->call(k->context, &q, error));
     }
 cleanup:
     kith__free(order);

@@ -23,13 +23,16 @@ void kith__newcomers_release(kith__newcomers *newcomers);
 /* Whether a fact with this answer was hidden: then the answer is correct. */
 bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,
                           uint32_t answer);
+/* Whether any answer to a query was hidden. */
+bool kith__newcomer_hides_any(const kith__newcomers *newcomers, size_t newcomer, uint32_t query);
 
-/* A question about a newcomer, with the scores of all seen entities. */
+/* A question about a newcomer, with the scores of all seen entities. It is the only new entity of
+ * its session, so these are all candidates but itself. */
 typedef struct kith__newcomer_question {
     size_t newcomer;
     uint32_t query;
-    double has;                 /* P(has r) */
-    kith__workspace *workspace; /* scores and shares are in row 0 */
+    kith__scored_query row;
+    kith__workspace *workspace;
 } kith__newcomer_question;
 /* Called for the questions of one newcomer in sequence on one thread, but for different newcomers
  * concurrently. */

@@ -1,24 +1,12 @@
 /* kith_evaluate_probabilities: sessions about newcomers with some of their facts hidden. */
-#include <math.h>
-#include <string.h>
-
 #include "core/mem.h"
 #include "core/options.h"
 #include "eval/newcomers.h"
-
-enum { BEST = 10, BINS = 10 };
-
-/* Sums over answers, from which tables are made. */
-typedef struct {
-    size_t answers, correct, at_least_half, at_least_half_correct;
-    double log_loss;
-    kith_reliability bins[BINS];
-} sums;
+#include "model/probability_tables.h"
 
 /* What the answers about one newcomer add to the sums. */
 typedef struct {
-    size_t queries;
-    sums relations, pairs;
+    kith__probability_tables tables;
     kith__answer_list best; /* pairs */
 } counted;
 
@@ -27,82 +15,6 @@ typedef struct {
     counted *counts; /* per newcomer */
 } measuring;
 
-/* The caller's result, and what it points to: the tables of relations and of pairs. */
-typedef struct {
-    kith_probability_eval shown;
-    kith_probability_table table[2];
-    kith_reliability bins[2][BINS];
-    const kith_reliability *list[2][BINS];
-} result;
-
-/* ---- tables ---- */
-
-static void add_answer(sums *t, double p, bool correct)
-{
-    size_t row = (size_t)(p * BINS);
-    kith_reliability *bin = &t->bins[row < BINS ? row : BINS - 1];
-    double bounded = fmin(fmax(p, 1e-6), 1 - 1e-6);
-
-    bin->answers++;
-    bin->predicted += p;
-    bin->correct += correct;
-    t->answers++;
-    t->correct += correct;
-    t->at_least_half += p >= .5;
-    t->at_least_half_correct += p >= .5 && correct;
-    t->log_loss -= log(correct ? bounded : 1 - bounded);
-}
-
-static void add_sums(sums *to, const sums *t)
-{
-    for (int i = 0; i < BINS; i++) {
-        to->bins[i].answers += t->bins[i].answers;
-        to->bins[i].predicted += t->bins[i].predicted;
-        to->bins[i].correct += t->bins[i].correct;
-    }
-    to->answers += t->answers;
-    to->correct += t->correct;
-    to->at_least_half += t->at_least_half;
-    to->at_least_half_correct += t->at_least_half_correct;
-    to->log_loss += t->log_loss;
-}
-
-static void sum_up_bins(result *out, int table, const sums *s)
-{
-    kith_probability_table *t = &out->table[table];
-
-    t->bins = out->list[table];
-    t->bin_count = BINS;
-    for (int i = 0; i < BINS; i++) {
-        kith_reliability *bin = &out->bins[table][i];
-        *bin = s->bins[i];
-        out->list[table][i] = bin;
-        t->calibration_error += fabs(bin->predicted - bin->correct);
-        if (bin->answers > 0) {
-            bin->predicted /= (double)bin->answers;
-            bin->correct /= (double)bin->answers;
-        }
-    }
-}
-
-static void sum_up(result *out, int table, const sums *s)
-{
-    kith_probability_table *t = &out->table[table];
-    double rate = s->answers ? (double)s->correct / (double)s->answers : 0;
-
-    *t = (kith_probability_table){.answers = s->answers,
-                                  .correct = s->correct,
-                                  .at_least_half = s->at_least_half,
-                                  .at_least_half_correct = s->at_least_half_correct};
-    sum_up_bins(out, table, s);
-    if (t->answers == 0)
-        return;
-    t->calibration_error /= (double)t->answers;
-    t->log_loss = s->log_loss / (double)t->answers;
-    if (rate > 0 && rate < 1)
-        t->base_rate_log_loss = -rate * log(rate) - (1 - rate) * log(1 - rate);
-}
-
 /* ---- answers ---- */
 
 static uint32_t query_of(const kith_answer *answer, const kith_graph *graph)
@@ -110,14 +22,16 @@ static uint32_t query_of(const kith_answer *answer, const kith_graph *graph)
     return answer->relation + (answer->is_subject ? kith_graph_seen_relation_count(graph) : 0);
 }
 
-static void count_answers(sums *t, const measuring *m, size_t newcomer,
+static void count_answers(counted *c, int table, const measuring *m, size_t newcomer,
                           const kith__answer_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const kith_answer *a = &list->at[i];
-        add_answer(t, a->probability,
-                   kith__newcomer_hides(m->newcomers, newcomer,
-                                        query_of(a, m->newcomers->model->graph), a->entity));
+        bool correct = kith__newcomer_hides(m->newcomers, newcomer,
+                                            query_of(a, m->newcomers->model->graph), a->entity);
+        kith__probability_table_add(&c->tables.of[table],
+                                    table == KITH__IF_ANY ? a->probability_if_any : a->probability,
+                                    correct);
     }
 }
 
@@ -128,42 +42,40 @@ static kith_status take_question(void *context, const kith__newcomer_question *q
     measuring *m = context;
     counted *c = &m->counts[q->newcomer];
     kith__workspace *a = q->workspace;
-    kith__answer_list list = {.most = BEST < a->width ? BEST : a->width};
+    size_t most = KITH__TABLE_ANSWERS < a->width ? KITH__TABLE_ANSWERS : a->width;
+    kith__answer_list list = {.most = most};
     kith_status status;
 
-    c->best.most = list.most;
-    TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], q->has, false, 0, q->query, true,
-                          error));
-    TRY(kith__answers_add(&c->best, a, a->scores, &a->shares[0], q->has, true, 0, q->query, true,
-                          error));
-    c->queries++;
-    count_answers(&c->relations, m, q->newcomer, &list);
+    c->best.most = most;
+    TRY(kith__answers_add(&list, a, &q->row, false, 0, true, error));
+    TRY(kith__answers_add(&c->best, a, &q->row, true, 0, true, error));
+    c->tables.queries++;
+    count_answers(c, KITH__OF_RELATIONS, m, q->newcomer, &list);
+    if (kith__newcomer_hides_any(m->newcomers, q->newcomer, q->query))
+        count_answers(c, KITH__IF_ANY, m, q->newcomer, &list);
 cleanup:
     kith__free(list.at);
     return status;
 }
 
-static kith_status measure(result *out, const kith__newcomers *newcomers, kith__watch *watch,
-                           kith_error *error)
+static kith_status measure(kith_probability_eval **out, const kith__newcomers *newcomers,
+                           kith__watch *watch, kith_error *error)
 {
     measuring m = {newcomers, kith__calloc(newcomers->count, sizeof *m.counts)};
-    sums relations = {0}, pairs = {0};
+    kith__probability_tables all = {0};
     kith_status status = KITH_OK;
 
     if (!m.counts)
         return kith__no_memory(error);
     TRY(kith__newcomers_ask(newcomers, 0, watch, take_question, &m, error));
     for (size_t i = 0; i < newcomers->count; i++) {
-        count_answers(&m.counts[i].pairs, &m, i, &m.counts[i].best);
-        out->shown.queries += m.counts[i].queries;
-        add_sums(&relations, &m.counts[i].relations);
-        add_sums(&pairs, &m.counts[i].pairs);
+        count_answers(&m.counts[i], KITH__OF_PAIRS, &m, i, &m.counts[i].best);
+        m.counts[i].tables.entities = 1;
+        kith__probability_tables_join(&all, &m.counts[i].tables);
     }
-    sum_up(out, 0, &relations);
-    sum_up(out, 1, &pairs);
-    out->shown.entities = newcomers->count;
-    out->shown.relations = &out->table[0];
-    out->shown.pairs = &out->table[1];
+    kith__probability_tables_finish(&all);
+    if (!(*out = kith__probability_eval_of(&all)))
+        TRY(kith__no_memory(error));
 cleanup:
     for (size_t i = 0; i < newcomers->count; i++)
         kith__free(m.counts[i].best.at);
@@ -195,7 +107,6 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
 
     kith__descriptions described = {0};
     kith__newcomers newcomers = {0};
-    result *out = NULL;
     kith_probability_options options;
     kith__watch watch;
 
@@ -212,20 +123,10 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     if (newcomers.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "the graph has no unseen entities with at least two facts"));
-    if (!(out = kith__calloc(1, sizeof *out)))
-        TRY(kith__no_memory(error));
-    TRY(measure(out, &newcomers, &watch, error));
-    *shown = &out->shown;
-    out = NULL;
+    TRY(measure(shown, &newcomers, &watch, error));
 cleanup:
-    kith__free(out);
     kith__newcomers_release(&newcomers);
     kith__descriptions_release(&described);
     kith__watch_release(&watch);
     return status;
-}
-
-void kith_probability_eval_free(kith_probability_eval *shown)
-{
-    kith__free(shown);
 }

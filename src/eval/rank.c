@@ -79,7 +79,7 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
         count = 0; /* entities that are not candidates have scores too, but are not counted */
     for (size_t i = 0; i < count; i++) {
         rank->answers[i].correct = judged[i].right;
-        rank->answers[i].probability_if_any =
+        rank->answers[i].probability_if_one =
             (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
         rank->list[i] = &rank->answers[i];
     }

@@ -108,6 +108,20 @@ void kith__has_inputs(double x[KITH__HAS_INPUTS], const kith__relation_counts *c
     x[9] = logit(best) * log_facts;
 }
 
+/* Where this share of the entities with k facts has more, the odds are halved. With the share
+ * itself as the factor, candidates for relations that have many facts per entity would be made less
+ * likely, too. The form was chosen on held-out graphs (docs/TRIED.md). */
+static const double half_at = .06;
+
+void kith__again(double again[KITH__MOST_COUNTED + 1], const kith__relation_counts *c, uint32_t r)
+{
+    again[0] = 1;
+    for (size_t k = 1; k <= KITH__MOST_COUNTED; k++) {
+        double more = c ? (at_least(c, r, k + 1, 0) + .5) / (at_least(c, r, k, 0) + 1) : 1;
+        again[k] = c ? more * more / (more * more + half_at * half_at) : 1;
+    }
+}
+
 double kith__has_probability(const kith__has_relation *model, const kith__relation_counts *counts,
                              const kith__known_facts *known, uint32_t relation)
 {

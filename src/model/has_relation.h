@@ -49,6 +49,13 @@ typedef struct kith__known_facts {
 void kith__has_inputs(double inputs[KITH__HAS_INPUTS], const kith__relation_counts *counts,
                       const kith__known_facts *known, size_t counted_facts, uint32_t relation);
 
+/* P(again), by k: how likely an entity that already has k facts of a relation is to have one more,
+ * as a factor for the odds of each of them; 1 for k = 0, and near 0 where hardly any entity has
+ * more than k. The last element is for KITH__MOST_COUNTED facts or more. It is counted over the
+ * current graph, and all 1 without counts (NULL). */
+void kith__again(double again[KITH__MOST_COUNTED + 1], const kith__relation_counts *counts,
+                 uint32_t relation);
+
 /* P(has r); NAN if nothing was fitted. */
 double kith__has_probability(const kith__has_relation *model, const kith__relation_counts *counts,
                              const kith__known_facts *known, uint32_t relation);

@@ -2,7 +2,7 @@
 #ifndef KITH_MODEL_HELD_OUT_H
 #define KITH_MODEL_HELD_OUT_H
 
-#include "model/metrics.h"
+#include "model/probability_tables.h"
 
 typedef struct kith__held_out {
     uint32_t entities; /* 0: nothing was measured */
@@ -11,6 +11,7 @@ typedef struct kith__held_out {
     /* below 0: not measured, because there are too few answers to calibrate on some and measure on
      * others */
     double calibration_error;
+    kith__probability_tables probabilities; /* of overall probabilities; may have no entities */
 } kith__held_out;
 
 #endif

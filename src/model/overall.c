@@ -10,14 +10,25 @@ static double logit(double p)
 
 /* ---- the first step ---- */
 
-void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares, double has,
-                          double if_any)
+void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares,
+                          kith__chance chance)
 {
     x[0] = 1;
-    x[1] = logit(has * if_any);
-    x[2] = logit(has);
+    x[1] = logit(chance.has * chance.if_one);
+    x[2] = logit(chance.has);
     x[3] = shares->log_known;
     x[4] = shares->log_facts;
+    x[5] = log(chance.again);
+}
+
+double kith__overall_input_has(const double x[KITH__OVERALL_INPUTS])
+{
+    return kith__sigmoid(x[2]);
+}
+
+bool kith__overall_is_monotone(const kith__overall *o)
+{
+    return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0 && o->weight[5] >= 0;
 }
 
 double kith__overall_score(const kith__overall *o, const double x[KITH__OVERALL_INPUTS])
@@ -59,15 +70,27 @@ static double bend(const kith__overall *o, double z)
     return kith__sigmoid(from + part * (logit(knot[1].probability) - from));
 }
 
-double kith__overall_probability(const kith__overall *o, const kith__shares *shares, double has,
-                                 double if_any)
+double kith__overall_probability(const kith__overall *o, const kith__shares *shares,
+                                 kith__chance chance)
 {
-    double x[KITH__OVERALL_INPUTS];
+    double x[KITH__OVERALL_INPUTS], product = chance.has * chance.if_one * chance.again;
 
-    if (!o->fitted || isnan(has * if_any))
-        return has * if_any;
-    kith__overall_inputs(x, shares, has, if_any);
+    if (!o->fitted || isnan(product))
+        return product;
+    kith__overall_inputs(x, shares, chance);
+    return kith__overall_of_inputs(o, x);
+}
+
+double kith__overall_of_inputs(const kith__overall *o, const double x[KITH__OVERALL_INPUTS])
+{
     return bend(o, kith__overall_score(o, x));
+}
+
+double kith__overall_has(double *if_any, double has, double probability)
+{
+    has = fmax(probability, has + (1 - has) * probability * probability);
+    *if_any = has > 0 ? probability / has : 0;
+    return has;
 }
 
 double kith__overall_most(const kith__overall *o, size_t known, size_t facts, double has)
@@ -75,7 +98,7 @@ double kith__overall_most(const kith__overall *o, size_t known, size_t facts, do
     const kith__shares shares = {.log_known = logf(1 + (float)known),
                                  .log_facts = logf(1 + (float)facts)};
 
-    return kith__overall_probability(o, &shares, has, 1);
+    return kith__overall_probability(o, &shares, (kith__chance){has, 1, 1});
 }
 
 /* ---- how sure ---- */
@@ -90,16 +113,16 @@ static double entities_behind(const kith__overall *o, double z)
 }
 
 void kith__overall_interval(double *low, double *high, const kith__overall *o,
-                            const kith__shares *shares, double has, double if_any)
+                            const kith__shares *shares, kith__chance chance)
 {
     static const double deviations = 1.96;
     double x[KITH__OVERALL_INPUTS];
 
     *low = 0;
     *high = 1;
-    if (!o->fitted || isnan(has * if_any))
+    if (!o->fitted || isnan(chance.has * chance.if_one))
         return;
-    kith__overall_inputs(x, shares, has, if_any);
+    kith__overall_inputs(x, shares, chance);
     double z = kith__overall_score(o, x), p = bend(o, z), n = entities_behind(o, z);
     double square = deviations * deviations / fmax(n, 1);
     double middle = (p + square / 2) / (1 + square);

@@ -1,6 +1,7 @@
 /* The second calibration: the overall probability that an answer is true, whether or not any answer
  * is missing. Its first step is a logistic function of P(has r) (has_relation.h), the probability
- * given that exactly one answer is missing (calibrate.h), and the number of known facts. Its second
+ * given that exactly one answer is missing (calibrate.h), how likely the candidate is to have
+ * another such fact (kith__again), and the number of known facts. Its second
  * step is isotonic regression: answers are sorted by the first step and grouped; the probability of
  * a group is its share of correct answers, interpolated linearly in log-odds between groups. Both
  * are fitted on held-out entities with some of their facts hidden (train/fit_overall.h), so several
@@ -10,7 +11,7 @@
 
 #include "model/shares.h"
 
-enum { KITH__OVERALL_INPUTS = 5, KITH__MOST_KNOTS = 64 };
+enum { KITH__OVERALL_INPUTS = 6, KITH__MOST_KNOTS = 64 };
 
 /* A group of answers with similar scores by the first step. */
 typedef struct kith__knot {
@@ -27,23 +28,41 @@ typedef struct kith__overall {
     kith__knot knot[KITH__MOST_KNOTS];
 } kith__overall;
 
-/* The inputs of the first step; `has` is P(has r), `if_any` the probability given that exactly one
- * answer is missing. */
+/* What the overall probability of one candidate is computed from. */
+typedef struct kith__chance {
+    double has;    /* P(has r) of the entity of the query */
+    double if_one; /* the probability if exactly one answer is missing */
+    double again;  /* kith__again for the candidate's facts of the inverse relation; above 0 */
+} kith__chance;
+
+/* The inputs of the first step. */
 void kith__overall_inputs(double inputs[KITH__OVERALL_INPUTS], const kith__shares *shares,
-                          double has, double if_any);
+                          kith__chance chance);
+/* P(has r) of inputs. */
+double kith__overall_input_has(const double inputs[KITH__OVERALL_INPUTS]);
+/* Whether the first step never falls if a part of the chance rises. */
+bool kith__overall_is_monotone(const kith__overall *overall);
 /* Log-odds by the first step. */
 double kith__overall_score(const kith__overall *overall,
                            const double inputs[KITH__OVERALL_INPUTS]);
 
-/* The probability that an answer is true. It increases with each of the two probabilities. If
- * nothing was fitted it is their product; NAN if one of them is NAN. */
+/* The probability that an answer is true. It never falls if a part of the chance rises. If nothing
+ * was fitted it is the product of the parts; NAN if one of them is NAN. */
 double kith__overall_probability(const kith__overall *overall, const kith__shares *shares,
-                                 double has, double if_any);
+                                 kith__chance chance);
+
+/* The same from the inputs of the first step, if something was fitted. */
+double kith__overall_of_inputs(const kith__overall *overall,
+                               const double inputs[KITH__OVERALL_INPUTS]);
+/* P(has r) once the probability of one such fact is known, which raises it, by as much as makes the
+ * probability if any right most often (docs/TRIED.md). The probability is its product with that
+ * one, which is set and increases with it. */
+double kith__overall_has(double *if_any, double has, double probability);
 
 /* The 95 % confidence interval of the probability, from the number of entities behind it (Wilson's
  * interval); 0 and 1 if nothing was fitted. */
 void kith__overall_interval(double *low, double *high, const kith__overall *overall,
-                            const kith__shares *shares, double has, double if_any);
+                            const kith__shares *shares, kith__chance chance);
 
 /* The upper bound of kith__overall_probability for any answer of a query, if `known` facts of the
  * relation and `facts` in total are known for the entity. */

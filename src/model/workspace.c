@@ -13,6 +13,7 @@ static void free_workspace(kith__workspace *a)
     kith__free(a->scores);
     kith__free(a->block);
     kith__free(a->best);
+    kith__free(a->groups);
     kith__free(a->unseen);
     if (a->fusion)
         kith__fusion_workspace_release(a->fusion);

@@ -25,6 +25,8 @@ typedef struct kith__workspace {
     kith__shares shares[KITH__QUERIES_TOGETHER]; /* one per row */
     uint32_t *best;                              /* best candidates of one row of scores */
     size_t best_capacity;
+    uint8_t *groups; /* per candidate, while answers are listed (session/likeliest.c) */
+    size_t group_capacity;
     kith__fusion_workspace *fusion; /* NULL if the model has no rule evidence */
     kith__view known; /* the current facts; without a base if only seen neighbours count */
     /* For the embedding, if the model has one. */

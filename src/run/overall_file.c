@@ -10,7 +10,7 @@ static const char file_name[] = "overall.json";
 
 /* Inputs are stored by name, so that one can be added or dropped. */
 static const char *const inputs[KITH__OVERALL_INPUTS] = {
-    "constant", "product", "has relation", "known answers", "known facts"};
+    "constant", "product", "has relation", "known answers", "known facts", "candidate's facts"};
 
 /* ---- writing ---- */
 
@@ -58,12 +58,14 @@ static bool read_count(uint32_t *count, const json_t *object, const char *name)
     return json_is_integer(value) && number >= 0 && number <= UINT32_MAX;
 }
 
+/* Runs of earlier versions lack the last weight, which is then 0. */
 static bool read_weights(kith__overall *o, const json_t *weights)
 {
     for (int k = 0; k < KITH__OVERALL_INPUTS; k++)
-        if (!read_number(&o->weight[k], weights, inputs[k], 1e6))
+        if ((k < KITH__OVERALL_INPUTS - 1 || json_object_get(weights, inputs[k])) &&
+            !read_number(&o->weight[k], weights, inputs[k], 1e6))
             return false;
-    return o->entities == 0 || (o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0);
+    return o->entities == 0 || kith__overall_is_monotone(o);
 }
 
 /* Knots must not decrease, so that a more likely answer never gets a lower probability.

@@ -7,7 +7,6 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "graph/graph.h"
-#include "nn/topk.h"
 #include "session/answer.h"
 
 enum { USUAL_TOP = 10, USUAL_RELATIONS = 64 };
@@ -60,56 +59,59 @@ static int better_pair_first(const void *a, const void *b)
                                 : kith__better_answer_first(a, b);
 }
 
-static void keep_best(kith__answer_list *b, bool pairs)
+static void keep_best_pairs(kith__answer_list *b)
 {
-    qsort(b->at, b->count, sizeof *b->at, pairs ? better_pair_first : kith__better_answer_first);
+    qsort(b->at, b->count, sizeof *b->at, better_pair_first);
     b->count = b->count < b->most ? b->count : b->most;
 }
 
-void kith__answer_of(kith_answer *answer, const kith__workspace *a, const kith__shares *shares,
-                     float score, uint32_t entity, double has, uint32_t query)
+void kith__answer_of(kith_answer *answer, const kith__workspace *a, const kith__scored_query *row,
+                     uint32_t entity)
 {
     uint32_t m = a->model->graph->seen_relations;
-    bool known = kith__span_has(shares->known, entity);
-    double if_any = known ? NAN : kith__probability(&a->model->calibration, shares, score);
+    bool known = kith__span_has(row->shares->known, entity);
+    kith__probabilities p = {NAN, NAN, NAN, NAN, NAN, NAN};
 
+    if (!known)
+        p = kith__probabilities_of(a, row, entity);
     memset(answer, 0, sizeof *answer); /* callers compare answers as bytes */
-    answer->relation = query < m ? query : query - m;
+    answer->relation = row->query < m ? row->query : row->query - m;
     answer->entity = entity;
-    answer->score = score;
+    answer->score = row->scores[entity];
     answer->known = known;
-    answer->is_subject = query >= m;
-    answer->probability_if_any = if_any;
-    answer->probability = answer->low = answer->high = NAN;
-    if (known)
-        return;
-    answer->probability = kith__overall_probability(&a->model->overall, shares, has, if_any);
-    kith__overall_interval(&answer->low, &answer->high, &a->model->overall, shares, has, if_any);
+    answer->is_subject = row->query >= m;
+    answer->probability = p.overall;
+    answer->probability_if_any = p.if_any;
+    answer->probability_if_one = p.if_one;
+    answer->low = p.low;
+    answer->high = p.high;
 }
 
-kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const float *scores,
-                              const kith__shares *shares, double has, bool pairs, float shift,
-                              uint32_t query, bool new_only, kith_error *error)
+kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a,
+                              const kith__scored_query *row, bool pairs, float shift, bool new_only,
+                              kith_error *error)
 {
-    if (kith__reserve(&a->best, &a->best_capacity, b->most, sizeof *a->best) ||
-        kith__reserve(&b->at, &b->capacity, b->count + 2 * b->most, sizeof *b->at))
-        return kith__no_memory(error);
+    size_t count;
+    kith_status status;
+
+    if (kith__reserve(&b->at, &b->capacity, b->count + 2 * b->most, sizeof *b->at))
+        TRY(kith__no_memory(error));
     /* Of pairs, unknown ones come first, so there must be enough of them. */
     for (int known = 0; known <= (pairs && !new_only); known++) {
-        size_t count = (new_only || pairs) && !known
-                           ? kith__best_unknown(a->best, b->most, scores, a->width, shares->known)
-                           : kith__topk_of(a->best, b->most, scores, a->width, NULL);
+        TRY(kith__likeliest(&count, a, row, b->most, known || !(new_only || pairs), error));
         for (size_t i = 0; i < count; i++) {
             kith_answer *next = &b->at[b->count];
-            kith__answer_of(next, a, shares, scores[a->best[i]], a->best[i], has, query);
+            kith__answer_of(next, a, row, a->best[i]);
             next->score = pairs && next->probability >= 0
                               ? (float)log(fmax(next->probability, 1e-30))
                               : next->score + shift;
             b->count += !known || next->known;
         }
     }
-    keep_best(b, pairs);
-    return KITH_OK;
+    if (pairs)
+        keep_best_pairs(b);
+cleanup:
+    return status;
 }
 
 kith__answer_list kith__answer_list_of(const kith__workspace *a, const kith_ask_options *options)
@@ -137,18 +139,42 @@ kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith_
     return KITH_OK;
 }
 
-kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
-                               kith__workspace *a, const kith__query_entity *queried,
-                               const float *scores, const kith__shares *shares, uint32_t query,
-                               const kith_ask_options *options, kith_error *error)
+kith_status kith__chances_of(kith__chances *chances, kith__candidate_cache *cache,
+                             kith__workspace *a, double has, uint32_t query, kith_error *error)
+{
+    const kith__relation_counts *counts;
+    kith_status status = kith__candidate_cache_counts(&counts, cache, a->watch, error);
+
+    if (status != KITH_OK)
+        return status;
+    chances->has = has;
+    kith__again(chances->again, counts, kith__query_inverse(a->model->graph, query));
+    return KITH_OK;
+}
+
+kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache,
+                                  kith__workspace *a, const kith__query_entity *queried,
+                                  const float *scores, const kith__shares *shares, uint32_t query,
+                                  kith_error *error)
+{
+    double has;
+    kith_status status;
+
+    *row = (kith__scored_query){
+        .scores = scores, .shares = shares, .entity = queried->entity, .query = query};
+    TRY(kith__has_relations(&has, cache, a, queried, &query, 1, error));
+    TRY(kith__chances_of(&row->chances, cache, a, has, query, error));
+cleanup:
+    return status;
+}
+
+kith_status kith__best_answers(kith__answers *answers, kith__workspace *a,
+                               const kith__scored_query *row, const kith_ask_options *options,
+                               kith_error *error)
 {
     kith__answer_list b = kith__answer_list_of(a, options);
-    double has;
-    kith_status status = kith__has_relations(&has, cache, a, queried, &query, 1, error);
+    kith_status status = kith__answers_add(&b, a, row, false, 0, options->new_only, error);
 
-    if (status == KITH_OK)
-        status = kith__answers_add(&b, a, scores, shares, has, false, 0, query, options->new_only,
-                                   error);
     if (status == KITH_OK) {
         answers->at = b.at;
         answers->count = b.count;

@@ -20,6 +20,56 @@ kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
                                 kith__workspace *workspace, const kith__query_entity *queried,
                                 const uint32_t *queries, size_t count, kith_error *error);
 
+/* What all probabilities of a query depend on. */
+typedef struct kith__chances {
+    double has;                           /* P(has r), or NAN */
+    double again[KITH__MOST_COUNTED + 1]; /* kith__again of candidates, for the inverse relation */
+} kith__chances;
+/* `has` is P(has r). */
+kith_status kith__chances_of(kith__chances *chances, kith__candidate_cache *cache,
+                             kith__workspace *workspace, double has, uint32_t query,
+                             kith_error *error);
+
+/* A scored query. The last query that the workspace scored must have the same relation. */
+typedef struct kith__scored_query {
+    const float *scores; /* of all candidates */
+    const kith__shares *shares;
+    uint32_t entity, query;
+    kith__chances chances;
+} kith__scored_query;
+/* The query of a gathered entity, with its chances. */
+kith_status kith__scored_query_of(kith__scored_query *row, kith__candidate_cache *cache,
+                                  kith__workspace *workspace, const kith__query_entity *queried,
+                                  const float *scores, const kith__shares *shares, uint32_t query,
+                                  kith_error *error);
+
+/* ---- probabilities and the order of answers (likeliest.c) ---- */
+
+kith__chance kith__chance_of(const kith__workspace *workspace, const kith__scored_query *row,
+                             uint32_t candidate);
+
+/* The probabilities of an answer that people see: `overall` is `has` times `if_any`. Without P(has
+ * r), only `if_any` is a number: the probability if exactly one answer is missing. */
+typedef struct kith__probabilities {
+    double overall;
+    double has;       /* that the entity has a fact of the relation that is not known */
+    double if_any;    /* that it is this one, if it has one */
+    double if_one;    /* that it is this one, if exactly one is missing */
+    double low, high; /* confidence interval of `overall` */
+} kith__probabilities;
+kith__probabilities kith__probabilities_of(const kith__workspace *workspace,
+                                           const kith__scored_query *row, uint32_t candidate);
+
+/* Put the `most` likeliest candidates into the workspace's `best`: by overall probability, then by
+ * score; by score alone if the model has no overall probabilities. A known answer comes where it
+ * would if it were not known. */
+kith_status kith__likeliest(size_t *count, kith__workspace *workspace,
+                            const kith__scored_query *row, size_t most, bool known_too,
+                            kith_error *error);
+/* The rank of a candidate in this order, among those that are not known. */
+kith_status kith__rank_listed(size_t *rank, kith__workspace *workspace,
+                              const kith__scored_query *row, uint32_t candidate, kith_error *error);
+
 /* What a caller asks: what is known is given by names or by ids, the others are NULL and
  * KITH__NO_ID. */
 typedef struct kith__question {
@@ -100,14 +150,12 @@ kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
 /* One answer, without probabilities if it is known: these are of answers that are not. */
 void kith__answer_of(kith_answer *answer, const kith__workspace *workspace,
-                     const kith__shares *shares, float score, uint32_t entity, double has,
-                     uint32_t query);
-/* Add the best answers by one row of scores for a query. `has` is P(has r), or NAN. The score of a
- * pair is the logarithm of its overall probability if there is one; `shift` is added to other
- * scores. */
+                     const kith__scored_query *row, uint32_t entity);
+/* Add the likeliest answers to a query: to an empty list, or pairs to those of other queries. The
+ * score of a pair is the logarithm of its overall probability if there is one; `shift` is added to
+ * other scores. */
 kith_status kith__answers_add(kith__answer_list *list, kith__workspace *workspace,
-                              const float *scores, const kith__shares *shares, double has,
-                              bool pairs, float shift, uint32_t query, bool new_only,
+                              const kith__scored_query *row, bool pairs, float shift, bool new_only,
                               kith_error *error);
 
 /* One query about an entity, and the probability that it has an answer. */
@@ -139,11 +187,10 @@ kith_status kith__answer_pairs(kith__answers *answers, kith_session *session,
                                kith__workspace *workspace, const kith__query_entity *queried,
                                const kith_ask_options *options, kith_error *error);
 
-/* The best answers by one row of scores, for a query. */
-kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
-                               kith__workspace *workspace, const kith__query_entity *queried,
-                               const float *scores, const kith__shares *shares, uint32_t query,
-                               const kith_ask_options *options, kith_error *error);
+/* The likeliest answers to a query. */
+kith_status kith__best_answers(kith__answers *answers, kith__workspace *workspace,
+                               const kith__scored_query *row, const kith_ask_options *options,
+                               kith_error *error);
 /* The options with defaults filled in. */
 kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
                               kith_error *error);

@@ -21,6 +21,7 @@ static kith_status answer_one(answering *k, kith__workspace *a, const kith__quer
     const kith__resolved *r = &k->resolved[question];
     kith__answers *answers = &k->answers[question];
     float *scores = a->scores + row * a->width;
+    kith__scored_query scored;
     kith_status status;
 
     if (r->query == KITH__NO_ID)
@@ -29,8 +30,9 @@ static kith_status answer_one(answering *k, kith__workspace *a, const kith__quer
                                             error)
                    : kith__answer_pairs(answers, k->session, a, entity, k->options, error);
     TRY(kith__leave_out_self(scores, a, k->session, r->entity, r->query, error));
-    TRY(kith__best_answers(answers, k->session->cache, a, entity, scores, &a->shares[row],
-                           r->query, k->options, error));
+    TRY(kith__scored_query_of(&scored, k->session->cache, a, entity, scores, &a->shares[row],
+                              r->query, error));
+    TRY(kith__best_answers(answers, a, &scored, k->options, error));
 cleanup:
     return status;
 }

@@ -398,28 +398,25 @@ static void put_first(kith__answers *answers, const kith_answer *own)
     answers->at[0] = *own;
 }
 
+static kith_status row_of(kith__scored_query *row, explaining *x, kith_error *error)
+{
+    return kith__scored_query_of(row, x->session->cache, x->workspace, &x->queried, x->scores,
+                                 &x->workspace->shares[0], x->query, error);
+}
+
 static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_options *options,
                                kith_error *error)
 {
-    kith__workspace *a = x->workspace;
-    const kith__shares *shares = &a->shares[0];
-    double has, if_any = kith__probability(&a->model->calibration, shares, x->scores[other]);
     kith_ask_options unknown = *options;
+    kith__scored_query row;
+    kith_answer own;
     kith_status status;
 
     unknown.new_only = 1; /* known answers do not compete with it */
-    TRY(kith__has_relations(&has, x->session->cache, a, &x->queried, &x->query, 1, error));
-    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->queried, x->scores, shares,
-                           x->query, &unknown, error));
-    kith_answer own = {
-        .relation = x->out->relation,
-        .entity = other,
-        .score = x->scores[other],
-        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
-        .probability_if_any = if_any,
-        .known = x->known,
-        .is_subject = x->out->answers.subject_asked};
-    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, if_any);
+    TRY(row_of(&row, x, error));
+    TRY(kith__best_answers(&x->out->answers, x->workspace, &row, &unknown, error));
+    kith__answer_of(&own, x->workspace, &row, other); /* with probabilities: it is hidden */
+    own.known = x->known;
     put_first(&x->out->answers, &own);
 cleanup:
     return status;
@@ -465,9 +462,11 @@ static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask
     TRY(score(x, error));
     if (!open && r->other != KITH__NO_ID)
         TRY(answer_fact(x, r->other, options, error));
-    else if (!open)
-        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->queried, x->scores,
-                               &x->workspace->shares[0], x->query, options, error));
+    else if (!open) {
+        kith__scored_query row;
+        TRY(row_of(&row, x, error));
+        TRY(kith__best_answers(answers, x->workspace, &row, options, error));
+    }
 cleanup:
     return status;
 }

@@ -42,20 +42,6 @@ bool kith__mask_fact(kith__query_entity *queried, kith__workspace *a, uint32_t q
 
 /* ---- one verdict ---- */
 
-static size_t rank_of(const float *scores, size_t count, kith__span known, uint32_t entity)
-{
-    size_t rank = 1;
-
-    for (size_t c = 0; c < count; c++)
-        rank += scores[c] > scores[entity] || (scores[c] == scores[entity] && c < entity);
-    for (size_t i = 0; i < known.count; i++) {
-        uint32_t c = known.at[i].entity;
-        rank -= c < count && (scores[c] > scores[entity] ||
-                              (scores[c] == scores[entity] && c < entity));
-    }
-    return rank;
-}
-
 /* The number of candidates that are not known answers; entities without a score are not
  * candidates. */
 static size_t unknown_of(const float *scores, size_t width, kith__span known)
@@ -69,26 +55,23 @@ static size_t unknown_of(const float *scores, size_t width, kith__span known)
     return count;
 }
 
-static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith__resolved *r,
-                               double has, bool known)
+static kith_status set_verdict(kith_verdict *verdict, kith__workspace *a,
+                               const kith__scored_query *row, const kith__resolved *r, bool known,
+                               kith_error *error)
 {
-    const float *scores = a->scores + row * a->width;
-    const kith__shares *shares = &a->shares[row];
-    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    kith__probabilities p = kith__probabilities_of(a, row, r->other);
 
-    kith_verdict verdict = {
-        .known = known,
-        .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
-        .has = has,
-        .probability_if_any = if_any,
-        .score = scores[r->other],
-        .rank = rank_of(scores, a->width, shares->known, r->other),
-        .candidates = unknown_of(scores, a->width, shares->known)};
-
-    verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
-    return verdict;
+    *verdict = (kith_verdict){.known = known,
+                              .subject_asked = r->subject_asked,
+                              .probability = p.overall,
+                              .has = p.has,
+                              .probability_if_any = p.if_any,
+                              .low = p.low,
+                              .high = p.high,
+                              .score = row->scores[r->other],
+                              .likely = isnan(p.overall) ? -1 : p.overall >= .5,
+                              .candidates = unknown_of(row->scores, a->width, row->shares->known)};
+    return kith__rank_listed(&verdict->rank, a, row, r->other, error);
 }
 
 /* ---- a few facts at once ---- */
@@ -142,11 +125,13 @@ static kith_status judge_ranked(verdict_work *j, kith__workspace *a, const uint3
     TRY(kith__answer_scores(a->scores, s->cache, a, gathered, count, &query, 1, error));
     for (size_t i = 0; i < count; i++) {
         const kith__resolved *r = &j->resolved[at[i]];
-        double has;
+        float *scores = a->scores + i * a->width;
+        kith__scored_query row;
         if (entities[i] != r->other)
-            TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
-        TRY(kith__has_relations(&has, s->cache, a, &gathered[i], &query, 1, error));
-        j->verdicts[j->which[at[i]]] = verdict_of(a, i, r, has, known[i]);
+            TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
+        TRY(kith__scored_query_of(&row, s->cache, a, &gathered[i], scores, &a->shares[i], query,
+                                  error));
+        TRY(set_verdict(&j->verdicts[j->which[at[i]]], a, &row, r, known[i], error));
     }
 cleanup:
     return status;

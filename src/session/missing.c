@@ -153,13 +153,16 @@ static int better_first(const void *a, const void *b)
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
     bool known = !isnan(answer->probability);
-    double if_any = answer->probability_if_any;
+    double if_any = answer->probability_if_any, has = NAN;
     double likelihood = known ? answer->probability : isnan(if_any) ? 0 : from->has * if_any;
+
+    if (known)
+        has = kith__overall_has(&if_any, from->has, answer->probability);
 
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
                                .probability = answer->probability,
-                               .has = known ? from->has : NAN,
+                               .has = has,
                                .probability_if_any = if_any,
                                .low = answer->low,
                                .high = answer->high};

@@ -108,8 +108,9 @@ static kith_status add_pairs(kith__answer_list *list, kith_session *s, kith__wor
         TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
         float shift = kith__likelihood_shift(a->scores, a->width, order[i].implied);
         TRY(kith__leave_out_self(a->scores, a, s, queried->entity, queries[i], error));
-        TRY(kith__answers_add(list, a, a->scores, &a->shares[0], order[i].has, true, shift,
-                              queries[i], options->new_only, error));
+        kith__scored_query row = {a->scores, &a->shares[0], queried->entity, queries[i], {0}};
+        TRY(kith__chances_of(&row.chances, s->cache, a, order[i].has, queries[i], error));
+        TRY(kith__answers_add(list, a, &row, true, shift, options->new_only, error));
     }
 cleanup:
     return status;

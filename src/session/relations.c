@@ -8,14 +8,21 @@
 
 /* Score one relation with the candidate as its answer, in the same way as pairs
  * (kith__answers_add). */
-static void judge_relation(kith_answer *answer, const kith__workspace *a,
-                           const kith__likely *likely, uint32_t other)
+static kith_status judge_relation(kith_answer *answer, kith_session *s, kith__workspace *a,
+                                  uint32_t entity, const kith__likely *likely, uint32_t other,
+                                  kith_error *error)
 {
     float shift = kith__likelihood_shift(a->scores, a->width, likely->implied);
+    kith__scored_query row = {a->scores, &a->shares[0], entity, likely->query, {0}};
+    kith_status status =
+        kith__chances_of(&row.chances, s->cache, a, likely->has, likely->query, error);
 
-    kith__answer_of(answer, a, &a->shares[0], a->scores[other], other, likely->has, likely->query);
+    if (status != KITH_OK)
+        return status;
+    kith__answer_of(answer, a, &row, other);
     answer->score = answer->probability >= 0 ? (float)log(fmax(answer->probability, 1e-30))
                                              : answer->score + shift;
+    return KITH_OK;
 }
 
 /* Relations that are known to link the two come first. */
@@ -49,7 +56,7 @@ kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith
         if (!is_candidate)
             continue;
         TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
-        judge_relation(&list[found], a, &order[i], other);
+        TRY(judge_relation(&list[found], s, a, queried->entity, &order[i], other, error));
         found += !(options->new_only && list[found].known);
     }
     qsort(list, found, sizeof *list, better_first);

@@ -134,7 +134,8 @@ static kith_status fit_overall(fitted *out, kith_model *held_out, const kith__ho
     TRY(kith__index_new(&index, held_out->graph, held_out->pool, error));
     TRY(learn_has_relation(&out->has, held_out, index, &holdout->fitting, error));
     held_out->has = out->has;
-    TRY(kith__overall_fit(&out->overall, held_out, &holdout->calibration, error));
+    TRY(kith__overall_fit(&out->overall, &out->held_out.probabilities, held_out,
+                          &holdout->calibration, error));
 cleanup:
     kith__index_free(index);
     return status;

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
+#include "train/holdout.h"
 
 /* Answers below `least_likely` are not used; the first step extrapolates to them. */
 enum { BEST = 10 };
@@ -24,51 +25,53 @@ typedef struct {
     example_list *lists; /* per newcomer */
 } collecting;
 
+/* Append the likeliest answers to a list of the BEST by score, each once. */
+static kith_status add_likeliest(uint32_t best[2 * BEST], size_t *count, kith__workspace *a,
+                                 const kith__scored_query *row, kith_error *error)
+{
+    size_t found, before = *count;
+    kith_status status;
+
+    TRY(kith__likeliest(&found, a, row, BEST, false, error));
+    for (size_t i = 0; i < found; i++) {
+        size_t at = 0;
+        while (at < before && best[at] != a->best[i])
+            at++;
+        if (at == before)
+            best[(*count)++] = a->best[i];
+    }
+cleanup:
+    return status;
+}
+
 static kith_status collect(void *context, const kith__newcomer_question *q, kith_error *error)
 {
     collecting *c = context;
     example_list *list = &c->lists[q->newcomer];
-    const kith__workspace *a = q->workspace;
-    const kith__shares *shares = &a->shares[0];
-    uint32_t best[BEST];
-    size_t count = kith__best_unknown(best, BEST, a->scores, a->width, shares->known);
+    kith__workspace *a = q->workspace;
+    const kith__scored_query *row = &q->row;
+    uint32_t best[2 * BEST];
+    size_t count = kith__best_unknown(best, BEST, row->scores, a->width, row->shares->known);
+    bool answered = kith__newcomer_hides_any(c->newcomers, q->newcomer, q->query);
+    kith_status status;
 
+    TRY(add_likeliest(best, &count, a, row, error));
     if (kith__reserve(&list->at, &list->capacity, list->count + count, sizeof *list->at))
-        return kith__no_memory(error);
+        TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++) {
-        double p = kith__probability(&a->model->calibration, shares, a->scores[best[i]]);
-        if (!(q->has * p >= least_likely))
+        kith__chance chance = kith__chance_of(a, row, best[i]);
+        if (!(chance.has * chance.if_one >= least_likely))
             continue;
         kith__overall_example *e = &list->at[list->count++];
-        kith__overall_inputs(e->inputs, shares, q->has, p);
+        kith__overall_inputs(e->inputs, row->shares, chance);
+        e->description = (uint32_t)q->newcomer;
+        e->query = q->query;
+        e->answered = answered;
         e->entity = (uint32_t)(q->newcomer % c->newcomers->described->distinct);
         e->right = kith__newcomer_hides(c->newcomers, q->newcomer, q->query, best[i]);
     }
-    return KITH_OK;
-}
-
-static double product_of(const kith__overall_example *e)
-{
-    return e->inputs[1];
-}
-
-/* Mark the best answers of a description, and those that tie with the last of them. */
-static void mark_shown(example_list *list)
-{
-    double best[BEST] = {0};
-    size_t count = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        double product = product_of(&list->at[i]);
-        if (count == BEST && product <= best[BEST - 1])
-            continue;
-        size_t at = count < BEST ? count++ : BEST - 1;
-        for (; at > 0 && best[at - 1] < product; at--)
-            best[at] = best[at - 1];
-        best[at] = product;
-    }
-    for (size_t i = 0; i < list->count; i++)
-        list->at[i].shown = product_of(&list->at[i]) >= best[count - 1];
+cleanup:
+    return status;
 }
 
 static kith_status join(kith__overall_example **all, size_t *total, const collecting *c,
@@ -81,7 +84,6 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
         return kith__no_memory(error);
     kith__overall_example *to = *all;
     for (size_t i = 0; i < c->newcomers->count; i++) {
-        mark_shown(&c->lists[i]);
         if (c->lists[i].count > 0)
             memcpy(to, c->lists[i].at, c->lists[i].count * sizeof *to);
         to += c->lists[i].count;
@@ -91,28 +93,23 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
 
 /* ---- the first step ---- */
 
+static const double as_is[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0, 1};
+
 /* Answers about one entity are similar to each other, so with few entities the weights are
- * regularised more strongly towards the plain product. */
-static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
+ * regularised more strongly towards the plain product. The last one is hardly regularised: in a
+ * small graph too, many candidates have their only possible fact. */
+static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double fix)
 {
-    static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
     double usual = 20 + 2000. / o->entities;
-    double strength[KITH__OVERALL_INPUTS] = {4, usual, usual + to_has, usual, usual};
+    double strength[KITH__OVERALL_INPUTS] = {4, usual, usual + fix, usual, usual, 5 + fix};
 
-    memcpy(o->weight, start, sizeof start);
+    memcpy(o->weight, as_is, sizeof as_is);
     kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, strength, samples, count);
-}
-
-/* The result must not decrease when the probability of the answer or P(has r) increases. */
-static bool is_monotone(const kith__overall *o)
-{
-    return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0;
 }
 
 static kith_status fit_first(kith__overall *o, const kith__overall_example *examples, size_t count,
                              kith_error *error)
 {
-    static const double as_is[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
     kith__sample *samples = kith__calloc(count, sizeof *samples);
 
     if (!samples)
@@ -122,9 +119,9 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
         samples[i].truth = examples[i].right;
     }
     fit_weights(o, samples, count, 0);
-    if (!is_monotone(o))
+    if (!kith__overall_is_monotone(o))
         fit_weights(o, samples, count, 1e9);
-    if (!is_monotone(o))
+    if (!kith__overall_is_monotone(o))
         memcpy(o->weight, as_is, sizeof as_is);
     kith__free(samples);
     return KITH_OK;
@@ -152,6 +149,26 @@ typedef struct {
     uint32_t entity;
     bool right;
 } scored;
+
+/* Give the best answers of a description, and those that tie with the last of them, the weight of
+ * shown ones. */
+static void weigh_shown(scored *answers, size_t count)
+{
+    double best[BEST] = {0};
+    size_t listed = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double score = answers[i].score;
+        if (listed == BEST && score <= best[BEST - 1])
+            continue;
+        size_t at = listed < BEST ? listed++ : BEST - 1;
+        for (; at > 0 && best[at - 1] < score; at--)
+            best[at] = best[at - 1];
+        best[at] = score;
+    }
+    for (size_t i = 0; i < count; i++)
+        answers[i].weight = answers[i].score >= best[listed - 1] ? weight_of_shown : 1;
+}
 
 static int by_score(const void *a, const void *b)
 {
@@ -267,10 +284,14 @@ static kith_status fit_second(kith__overall *o, const kith__overall_example *exa
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++) {
         answers[i] = (scored){.score = kith__overall_score(o, examples[i].inputs),
-                              .weight = examples[i].shown ? weight_of_shown : 1,
                               .entity = examples[i].entity,
                               .right = examples[i].right};
         right += examples[i].right;
+    }
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from; to < count && examples[to].description == examples[from].description;)
+            to++;
+        weigh_shown(answers + from, to - from);
     }
     qsort(answers, count, sizeof *answers, by_score);
     if (entities >= FEWEST_FOR_STEPS && right >= FEWEST && count - right >= FEWEST)
@@ -300,8 +321,18 @@ cleanup:
     return status;
 }
 
-kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
-                              const kith__descriptions *described, kith_error *error)
+/* Whether fitting did not use these entities (train/holdout.h). */
+static bool all_are_apart(const kith__descriptions *described)
+{
+    for (size_t i = 0; i < described->distinct; i++)
+        if (!kith__is_calibration_entity(described->entities[i]))
+            return false;
+    return true;
+}
+
+kith_status kith__overall_fit(kith__overall *overall, kith__probability_tables *tables,
+                              kith_model *model, const kith__descriptions *described,
+                              kith_error *error)
 {
     kith__newcomers newcomers;
     collecting c = {.newcomers = &newcomers};
@@ -310,6 +341,8 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
     kith_status status;
 
     *overall = (kith__overall){.fitted = false};
+    if (tables)
+        *tables = (kith__probability_tables){0};
     if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return KITH_OK;
     status = kith__newcomers_init(&newcomers, model, described, error);
@@ -321,6 +354,8 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                             error));
     TRY(join(&examples, &count, &c, error));
     TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)described->distinct, error));
+    if (tables && all_are_apart(described))
+        TRY(kith__overall_measure(tables, examples, count, (uint32_t)described->distinct, error));
 cleanup:
     for (size_t i = 0; c.lists && i < newcomers.count; i++)
         kith__free(c.lists[i].at);

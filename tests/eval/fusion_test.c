@@ -34,7 +34,7 @@ static void check_reliability(const kith_eval *e)
     assert_int_equal(e->reliability_count, RELIABILITY_BINS);
     for (size_t i = 0; i < e->realistic->queries; i++)
         for (size_t k = 0; k < e->ranks[i]->answer_count; k++) {
-            double probability = (double)e->ranks[i]->answers[k]->probability_if_any;
+            double probability = (double)e->ranks[i]->answers[k]->probability_if_one;
             answers[(int)fmin(9, floor(probability * 10))]++;
         }
     for (int i = 0; i < RELIABILITY_BINS; i++) {

@@ -108,6 +108,21 @@ static void has_relation__one_birthplace_is_enough_and_friends_are_not(void **st
     release(&f);
 }
 
+static void has_relation__who_has_the_only_possible_fact_hardly_gets_another(void **state)
+{
+    fixture f = fitted(1);
+    double again[KITH__MOST_COUNTED + 1];
+
+    (void)state;
+    kith__again(again, &f.counts, relation(&f, "born_in")); /* everyone has one */
+    assert_true(again[0] == 1 && again[1] > 0 && again[1] < .05);
+    kith__again(again, &f.counts, relation(&f, "knows")); /* everyone has four */
+    assert_true(again[0] == 1 && again[1] > .9 && again[3] > .9 && again[4] < .05);
+    kith__again(again, NULL, 0); /* a model that counts nothing */
+    assert_true(again[1] == 1 && again[KITH__MOST_COUNTED] == 1);
+    release(&f);
+}
+
 /* Other shares of the same entities' facts are hidden than those it was fitted on. */
 static void has_relation__is_as_often_the_case_as_it_says(void **state)
 {
@@ -157,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_relation__follows_the_type_of_the_entity),
         cmocka_unit_test(has_relation__one_birthplace_is_enough_and_friends_are_not),
+        cmocka_unit_test(has_relation__who_has_the_only_possible_fact_hardly_gets_another),
         cmocka_unit_test(has_relation__is_as_often_the_case_as_it_says),
         cmocka_unit_test(has_relation__nothing_is_said_where_nothing_was_learned),
     };

@@ -119,17 +119,29 @@ static void same_rank(const kith_answers *answers, const kith_graph *graph, cons
     free(filtered);
 }
 
-/* What evaluation judges are the best answers that are not known, but for other right ones; their
- * probabilities are those that a person sees, digit for digit. Returns how many. */
+static int higher_score_first(const void *a, const void *b)
+{
+    const kith_answer *x = *(const kith_answer *const *)a, *y = *(const kith_answer *const *)b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->entity > y->entity) - (x->entity < y->entity);
+}
+
+/* What evaluation judges are the best answers by score that are not known, but for other right
+ * ones; their probabilities are those of a session, digit for digit. Returns how many. */
 static size_t same_probabilities(const kith_answers *answers, const kith_graph *graph,
                                  const kith_rank *r)
 {
     uint32_t gold = r->subject_hidden ? r->fact.subject : r->fact.object;
     size_t unknown = 0, judged = 0;
     uint8_t *filtered = filtered_answers(graph, r);
+    const kith_answer **by_score = calloc(answers->count, sizeof *by_score);
 
+    memcpy(by_score, answers->at, answers->count * sizeof *by_score);
+    qsort(by_score, answers->count, sizeof *by_score, higher_score_first);
     for (size_t i = 0; i < answers->count && unknown < KITH__JUDGED; i++) {
-        const kith_answer *a = answers->at[i];
+        const kith_answer *a = by_score[i];
         if (a->known)
             continue;
         unknown++;
@@ -137,12 +149,13 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
             continue;
         assert_true(judged < r->answer_count);
         assert_int_equal(r->answers[judged]->correct, a->entity == gold);
-        if (r->answers[judged]->probability_if_any != (float)a->probability_if_any)
-            fail_msg("found the probability %.9g, expected %.9g", a->probability_if_any,
-                     (double)r->answers[judged]->probability_if_any);
+        if (r->answers[judged]->probability_if_one != (float)a->probability_if_one)
+            fail_msg("found the probability %.9g, expected %.9g", a->probability_if_one,
+                     (double)r->answers[judged]->probability_if_one);
         judged++;
     }
     assert_int_equal(judged, r->answer_count);
+    free(by_score);
     free(filtered);
     return judged;
 }

@@ -306,7 +306,7 @@ static bool equal_rank(const kith_rank *a, const kith_rank *b)
 
     for (size_t i = 0; equal && i < a->answer_count; i++)
         equal = a->answers[i]->correct == b->answers[i]->correct &&
-                a->answers[i]->probability_if_any == b->answers[i]->probability_if_any;
+                a->answers[i]->probability_if_one == b->answers[i]->probability_if_one;
     return equal;
 }
 
