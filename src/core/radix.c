@@ -135,9 +135,9 @@ void kith__radix_sort_on(kith__pool *pool, kith__item *items, kith__item *spare,
         pieces = MOST_PIECES;
     if (pieces > count / LEAST_A_PIECE + 1)
         pieces = count / LEAST_A_PIECE + 1;
-    bool fits = pieces << wide <= 1 << FEW_BITS;
-    uint32_t *many = fits ? NULL : kith__alloc(pieces << wide, sizeof *many);
-    if (many || fits)
+    bool few_suffice = pieces << wide <= 1 << FEW_BITS;
+    uint32_t *many = few_suffice ? NULL : kith__alloc(pieces << wide, sizeof *many);
+    if (many || few_suffice)
         sort(pool,
              (pass){.to = items, .count = count, .pieces = pieces, .start = many ? many : few},
              spare, bits, MOST_BITS);
