@@ -74,12 +74,22 @@ static void check_refusal(kith_status status, const kith_error *error)
     require(status == KITH_OK || error->message[0] != 0, "a refusal says why");
 }
 
+/* Known answers come where they would if they were not known, or apart. */
+static int in_order(const kith_answer *a, const kith_answer *b)
+{
+    if (a->known || b->known)
+        return 1;
+    if (a->probability != b->probability && !isnan(a->probability) && !isnan(b->probability))
+        return a->probability > b->probability;
+    return a->score >= b->score;
+}
+
 static void check_answers(const kith_answers *answers, int sorted)
 {
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         require(isfinite(a->score), "a score is finite");
-        require(!sorted || i == 0 || answers->at[i - 1]->score >= a->score, "answers are sorted");
+        require(!sorted || i == 0 || in_order(answers->at[i - 1], a), "answers are sorted");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
         require(!(a->probability_if_any < 0 || a->probability_if_any > 1), "a probability is one");
     }

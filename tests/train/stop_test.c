@@ -232,7 +232,7 @@ static void check_batch_stops(const kith_graph *graph, const char *aggregator, c
     kith_settings s;
     size_t calls = 0;
 
-    for (unsigned dim = 32; calls < ENOUGH && dim <= 512; dim *= 2) {
+    for (unsigned dim = 32; calls < ENOUGH && dim <= 4096; dim *= 2) {
         watcher all = {.stop = "training", .after = NEVER};
         s = one_batch(aggregator, loss, dim);
         whole = keep(format("%s/run", new_folder()));
