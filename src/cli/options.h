@@ -97,8 +97,9 @@ typedef struct common_arguments {
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
-            "apply the run's rules to another graph that shares its relations: its train "         \
-            "and aux are the known facts, its entities the candidates; needs a run with rules",    \
+            "apply the run to another graph that shares its relations: its train and aux are "     \
+            "the known facts, its entities the candidates; a run without rules ranks them "        \
+            "roughly and gives no probabilities",                                                  \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 #define OPTION_SPLIT(type, field)                                                                  \
