@@ -45,7 +45,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
             who ? who : "", relation_name_text(graph, q->relation));
-        say("      %5.1f %%  that this one is true, if there is any\n", 100 * v->probability_if_any);
+        say("      %5.1f %%  that this one is true, if there is any\n",
+            100 * v->probability_if_any);
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,

@@ -8,7 +8,8 @@ kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
     if (!rules || !model)
         return kith__null_argument(error, __func__);
     if (!model->fused)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "the model is an embedding alone, which has no rules");
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "the model is an embedding alone, which has no rules");
 
     kith_rules_options used;
     kith_status status = kith__rules_options(&used, options, error);

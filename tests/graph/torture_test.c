@@ -1,5 +1,5 @@
-/* Every allocation of reading, counting and writing graphs fails once: the call says so, and neither
- * crashes, nor leaks, which the build with the address sanitizer checks. */
+/* Every allocation of reading, counting and writing graphs fails once: the call says so, and
+ * neither crashes, nor leaks, which the build with the address sanitizer checks. */
 #include "support.h"
 
 typedef struct {

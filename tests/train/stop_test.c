@@ -226,8 +226,8 @@ static kith_train_end train_batch(const char *folder, const kith_graph *graph,
     return end;
 }
 
-/* Every tick is due, so their number does not depend on how fast the machine is. Before, between and
- * after the passes of a batch there are three calls at most. */
+/* Every tick is due, so their number does not depend on how fast the machine is. Before, between
+ * and after the passes of a batch there are three calls at most. */
 static void check_batch_stops(const kith_graph *graph, const char *aggregator, const char *loss)
 {
     enum { ENOUGH = 8, NEVER = 1000000 };
