@@ -204,8 +204,12 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
                        const kith_graph *graph);
 
-/* Print " [83-99 %]", the 95 % confidence interval of a probability, if it is wide, so that a few
- * cases do not look like many; " [0-100 %]" if nothing is known. */
+/* Whether an interval is wide, so that it should be shown: a few cases must not look like many. */
+bool is_wide(double low, double high);
+/* Whether that of some answer is; then all of the list are shown. */
+bool some_wide(const kith_answers *answers);
+/* Print " [83-99 %]", the 95 % confidence interval of a probability; " [0-100 %]" if nothing is
+ * known. */
 void print_interval(double low, double high);
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
 /* Print what speaks against a fact: that its entity is unlikely to have one, and what ranks above

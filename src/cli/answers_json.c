@@ -7,9 +7,10 @@
 
 /* ---- answers ---- */
 
+/* A line that is not a question has "" for what is missing. */
 static json_t *name_json(const char *name)
 {
-    return name ? text_json(name) : json_null();
+    return name && *name ? text_json(name) : json_null();
 }
 
 json_t *question_json(const kith_question *q)

@@ -80,12 +80,26 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s  %s", relation, entity);
 }
 
-void print_interval(double low, double high)
+bool is_wide(double low, double high)
 {
     static const double wide = .1;
 
-    if (high - low >= wide)
-        say(" [%.0f-%.0f %%]", 100 * low, 100 * high);
+    return high - low >= wide;
+}
+
+bool some_wide(const kith_answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++) {
+        const kith_answer *a = answers->at[i];
+        if (!a->known && !isnan(a->probability) && is_wide(a->low, a->high))
+            return true;
+    }
+    return false;
+}
+
+void print_interval(double low, double high)
+{
+    say(" [%.0f-%.0f %%]", 100 * low, 100 * high);
 }
 
 static bool same_in_text(double a, double b)
@@ -93,10 +107,9 @@ static bool same_in_text(double a, double b)
     return lround(1000 * a) == lround(1000 * b);
 }
 
-/* The overall probability, if the model has one. A wide interval is shown too, because it means
- * that the probability was learned from few cases. `if any` assumes that an answer is missing; it
- * is omitted if that is as good as certain. */
-static void print_probability(const kith_answer *a, const kith_question *q)
+/* The overall probability, if the model has one, with its interval if `intervals`. `if any` assumes
+ * that an answer is missing; it is omitted if that is as good as certain. */
+static void print_probability(const kith_answer *a, const kith_question *q, bool intervals)
 {
     if (a->known) {
         say("%9s", "");
@@ -108,19 +121,22 @@ static void print_probability(const kith_answer *a, const kith_question *q)
         return;
     }
     say("  %5.1f %%", 100 * a->probability);
-    print_interval(a->low, a->high);
+    if (intervals)
+        print_interval(a->low, a->high);
     if (q->relation && !same_in_text(a->probability_if_any, a->probability))
         say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
 
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
 {
+    bool intervals = some_wide(answers);
+
     print_question(q, graph);
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         char *entity = readable_entity(graph, a->entity);
         say("%4zu  %10.4f", i + 1, a->score);
-        print_probability(a, q);
+        print_probability(a, q, intervals);
         print_pair(a, q, graph, entity ? entity : "");
         say("%s\n", a->known ? "  [known]" : "");
         free(entity);

@@ -12,7 +12,7 @@
 #include "core/numbers.h"
 #include "core/rng.h"
 
-enum { USUAL_TOP = 50 };
+enum { USUAL_TOP = 50, REASON = sizeof(kith_error) + 64 };
 
 typedef struct {
     query_arguments a; /* first, because arguments are parsed into it */
@@ -320,10 +320,17 @@ static const char *word_of(const checking *c, const kith_verdict *v)
     return c->graph ? likely_word(v) : verdict_word(v);
 }
 
-/* What is wrong with a line that is not a fact: see add_bad. */
-static const char *reason_of(const kith_question *q, const kith_error *error)
+/* Why a fact cannot be checked. For a line that is not a fact, see add_bad. */
+static const char *reason_of(char text[REASON], const kith_question *q, const kith_error *error)
 {
-    return !q->relation && q->subject ? q->subject + strlen(q->subject) + 1 : error->message;
+    static const char unknown[] = "nothing is known about ";
+
+    if (!q->relation && q->subject)
+        return q->subject + strlen(q->subject) + 1;
+    if (strncmp(error->message, unknown, strlen(unknown)) != 0)
+        return error->message;
+    snprintf(text, REASON, "%s; facts about it can be given with --facts", error->message);
+    return text;
 }
 
 static void print_number(double number)
@@ -336,9 +343,11 @@ static void print_number(double number)
 static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
                       const kith_error *error)
 {
+    char text[REASON];
+
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
-        say("\t\t\t\t\t%s\n", reason_of(q, error));
+        say("\t\t\t\t\t%s\n", reason_of(text, q, error));
         return;
     }
     bool measured = !isnan(v->probability) && !v->classified;
@@ -354,9 +363,10 @@ static json_t *row_json(const checking *c, const kith_question *q, const kith_ve
                         const kith_error *error)
 {
     json_t *object = question_json(q);
+    char text[REASON];
 
     if (error)
-        json_object_set_new(object, "error", text_json(reason_of(q, error)));
+        json_object_set_new(object, "error", text_json(reason_of(text, q, error)));
     else
         json_object_update_new(object, verdict_json(v));
     if (!error)

@@ -124,6 +124,8 @@ static void print_eval(const measured *m, const arguments *a)
         print_ranking(e);
     if (m->overall)
         print_probabilities(m->overall);
+    else if (a->common.on && e->calibration_error >= 0 && !e->classification)
+        say("\n  The percentages of kith predict are not measured on another graph.\n");
     say("\n  %.2f seconds\n", e->seconds);
 }
 

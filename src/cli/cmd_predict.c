@@ -465,9 +465,10 @@ const command cmd_predict = {
         "  'S R O'            is it true?\n"
         "  '? R ?', '? ? ?'   which facts does the graph most likely lack?\n\n"
         "N % beside an answer is the probability that it is true; [low-high %] is its 95 %\n"
-        "confidence interval, shown if it is wide. (N % if any) is the probability assuming that\n"
-        "the query has an answer that is not known yet; a run without rules has only this one.\n"
-        "Answers are sorted by the probability that they are true, then by score.",
+        "confidence interval, shown in lists in which one is wide, and always for '? R ?'.\n"
+        "(N % if any) is the probability assuming that the query has an answer that is not known\n"
+        "yet; a run without rules has only this one. Answers are sorted by the probability that\n"
+        "they are true, then by score.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict run --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"

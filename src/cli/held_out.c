@@ -54,6 +54,9 @@ void print_held_out(const kith_model *model)
     print_reliability(h->reliability, h->reliability_count, h->calibration_error);
     if (h->probabilities)
         print_probabilities(h->probabilities);
+    else
+        say("\n  The percentages of kith predict were not measured: that needs 50 entities in the\n"
+            "  calibration split, and there were fewer.\n");
     kith_held_out_free(h);
 }
 

@@ -40,7 +40,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
         print_classified(v);
     } else if (!isnan(v->probability)) {
         say("      %5.1f %%", 100 * v->probability);
-        print_interval(v->low, v->high);
+        if (is_wide(v->low, v->high))
+            print_interval(v->low, v->high);
         say("  %s%s\n", v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
@@ -68,6 +69,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
 {
     enum { SHOWN = 3 };
     char *who = readable_name(graph, v->subject_asked ? q->object : q->subject);
+    bool intervals = some_wide(e->answers);
     size_t shown = 0;
 
     if (v->has < .5)
@@ -85,7 +87,8 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
         say("  against: %s ranks above it", entity ? entity : "");
         if (!isnan(a->probability) && !v->classified) { /* which is not of the classifier */
             say(", %.1f %%", 100 * a->probability);
-            print_interval(a->low, a->high);
+            if (intervals)
+                print_interval(a->low, a->high);
         }
         say("\n");
         free(entity);
@@ -115,10 +118,11 @@ json_t *verdict_json(const kith_verdict *v)
                                "candidates", (json_int_t)v->candidates);
     set_real(object, "score", (double)v->score);
     set_real(object, "probability", v->probability);
-    if (!v->classified)
+    if (!v->classified) { /* whose probability is not computed from these */
         set_interval(object, v->probability, v->low, v->high);
-    set_real(object, "has", v->has);
-    set_real(object, "probability_if_any", v->probability_if_any);
+        set_real(object, "has", v->has);
+        set_real(object, "probability_if_any", v->probability_if_any);
+    }
     json_object_set_new(object, "classified", json_boolean(v->classified));
     return object;
 }
@@ -264,7 +268,7 @@ static void print_verdict_row(const kith_verdict *v, const kith_question *q, siz
     const row r = {v->probability,
                    v->classified ? NAN : v->low,
                    v->classified ? NAN : v->high,
-                   v->probability_if_any,
+                   v->classified ? NAN : v->probability_if_any,
                    v->known,
                    verdict_word(v)};
 

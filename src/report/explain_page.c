@@ -120,7 +120,7 @@ static json_t *answers_table(const answer_columns *shown)
     if (shown->probability)
         table_add_column(table, "probability (95 % interval)", 0);
     if (shown->if_any && shown->probability)
-        table_add_column(table, "if one is missing", 1);
+        table_add_column(table, "if any", 1);
     else if (shown->if_any)
         table_add_column(table, "probability if one is missing", 0);
     table_add_column(table, "score", 1);

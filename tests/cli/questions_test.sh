@@ -183,6 +183,7 @@ report $? 'a question that fails does not stop the others' "$(cat said out err)"
 [ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
 import json
 lines = [json.loads(line) for line in open("out")]
+assert lines[3]["query"] == {"subject": "nonsense", "relation": None, "object": None}, lines[3]
 assert len(lines) == 5 and ["error" in l for l in lines] == [False, True, False, True, False], lines
 assert [a["entity"] for a in lines[0]["answers"]] == ["Chicago"] and lines[4]["answers"] == [], lines
 PYTHON
@@ -256,6 +257,10 @@ json 'the wrong home is the least plausible one of the graph' \
 json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
 check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+				[0-9]+	unknown	ok$' \
     "$kith" check lan --graph --top 3
+printf 'zoe\tlives_in\tBoston\n' >newcomer.tsv
+"$kith" check rules newcomer.tsv >out 2>err
+[ $? = 1 ] && grep -q "nothing is known about 'zoe'.*; facts about it can be given with --facts$" out
+report $? 'the remedy for facts about a newcomer is said' "$(cat out err)"
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
 check 'both' 2 'expected one of them' "$kith" check rules facts --graph
 check 'facts that are not there' 1 'cannot open' "$kith" check rules nowhere
@@ -427,6 +432,9 @@ check 'a folder has no names' 1 '^kith: source: cannot read: ' "$kith" export la
     --entities source
 printf 'p8\tlives_in\tChicago\n' >whole.tsv
 check 'eval --on a graph without test facts' 2 'the graph has no test facts' "$kith" eval rules --on whole.tsv
+mkdir onto && cp source/train onto/train && cp whole.tsv onto/test
+check 'eval --on says what is not measured' 0 'percentages of kith predict are not measured on another graph' \
+    "$kith" eval rules --on onto
 check 'compare names the run that cannot be evaluated' 2 '^kith: rules: the graph has no test facts' \
     "$kith" compare rules lan
 
@@ -437,6 +445,8 @@ check 'and how to hold out a test' 0 'kith split rules/graph -o with-test' "$kit
 { echo "kith() { \"$kith\" \"\$@\"; }"; "$kith" eval rules 2>err | sed -n 's/^    kith/kith/p'; } >script
 bash -e script >out 2>err && grep -q '^NEW: test' out
 report $? 'the commands that it prints work' "$(cat script out err)"
+check 'it says what too few entities were held out for' 0 'percentages of kith predict were not measured: .* 50 ent' \
+    "$kith" eval rules
 json 'as JSON' 'o["held_out"]["queries"] > 0 and 0 < o["held_out"]["mrr"] <= 1 and o["fact_count"] == 0' \
     "$kith" eval rules --json
 json 'info shows the same' 'o["held_out"]["entities"] > 0' "$kith" info rules --json
@@ -513,6 +523,7 @@ wanted, facts = json.load(open("eval.json")), json.load(open("check.json"))["res
 labels = [line.rstrip("\n").split("\t")[3] == "1" for line in open("labelled/test")]
 judged = [(f["verdict"] == "likely") == label for f, label in zip(facts, labels) if "error" not in f]
 assert len(judged) == len(labels) == wanted["queries"], (len(judged), wanted)
+assert not any({"has", "probability_if_any"} & set(f) for f in facts), facts[:3]
 assert all(f["classified"] and 0 <= f["probability"] <= 1 for f in facts), facts[:3]
 assert abs(sum(judged) / len(judged) - wanted["accuracy"]) < 1e-9, (sum(judged), len(judged), wanted)
 PYTHON
@@ -522,7 +533,9 @@ fact=$(head -1 test.tsv)
 json 'predict gives the same verdict' \
     'o["results"][0]["classified"] and o["results"][0]["probability"] == __import__("json").load(open("check.json"))["results"][0]["probability"]' \
     "$kith" predict labelled-rules --query "$fact" --json
-json 'so does explain' 'o["results"][0]["classified"]' "$kith" explain labelled-rules --query "$fact" --json
+json 'so does explain' 'o["results"][0]["classified"] and not {"has", "probability_if_any"} & set(o["results"][0])' "$kith" explain labelled-rules --query "$fact" --json
+check 'nor has a table what another probability consists of' 0 '^1'"$tab.*$tab$tab$tab$tab"'[01]'"$tab"'(un)?likely' \
+    "$kith" predict labelled-rules --query "$fact" --new-only --format tsv
 check 'people are told' 0 'likely, by the classifier fitted on labels' "$kith" predict labelled-triplets --query "$fact"
 json 'a fact about a new entity is classified by what the session says' \
     'all(r["classified"] and 0 < r["probability"] < 1 for r in o["results"])' \
