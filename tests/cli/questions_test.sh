@@ -159,6 +159,10 @@ check 'a verdict too' 0 '^ +[0-9.]+ % \[0-100 %\]  unlikely$' "$kith" predict ti
 check 'and missing facts' 0 '^ +1 +[0-9.]+ % \[0-100 %\]  c  r  b$' "$kith" predict tiny --query '? r ?'
 check 'and what speaks against a fact' 0 'against: c ranks above it, [0-9.]+ % \[0-100 %\]$' \
     "$kith" explain tiny --query 'a r d'
+"$kith" train "$KITH_ROOT/examples/films.tsv" -o films --preset rules --quiet >/dev/null 2>err
+check 'where one interval is wide' 0 '^ +1 .* % \[[0-9]+-[0-9]+ %\]  ' "$kith" predict films --query '"United States" ? ?'
+[ "$(grep -c ' % \[[0-9]*-[0-9]* %\]  ' out)" = 10 ]
+report $? 'those of all answers are shown' "$(cat out err)"
 json 'JSON has the interval of a verdict' 'o["results"][0]["low"] == 0 and o["results"][0]["high"] == 1' \
     "$kith" predict tiny --query 'a r c' --json
 json 'a measured one holds the probability' \
