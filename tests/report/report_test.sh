@@ -193,7 +193,7 @@ page 'explain --html of a fact has the verdict' fact.html 'Verdict: likely, prob
 "$kith" explain rules --fact '<i>new</i> born_in lyon' --fact '<i>new</i> speaks french' \
     --query '<i>new</i> citizen_of ?' --html explain.html --threads 1 >/dev/null
 page 'explain --html makes a page with names escaped' explain.html '<i>new</i>' 'Lyon <b>&</b>' \
-    'Correct in' 'Facts about' '95 % interval' '>if any<'
+    'Correct in' 'Facts about' '95 % interval' 'if any'
 grep -Eq '<(b|i)>(&|new)' explain.html
 report $((! $?)) 'names of the page are no markup' "$(grep -o '.\{40\}<b>&.\{9\}' explain.html | head -3)"
 python3 - >out 2>&1 <<'PYTHON'
