@@ -1,4 +1,4 @@
-"""Print where files use a word of tests/words.txt: words.py WORDS FILE..."""
+"""Print where files use a word of tests/words.txt: find_words.py WORDS FILE..."""
 import re
 import sys
 

@@ -32,8 +32,8 @@
  *     sessions, and by kith_session_new and kith_model_set_cache, which lock it. kith_evaluate and
  *     kith_model_score of one model take turns. When kith_model_free is called, no other call may
  *     use the model;
- *   - kith_session, kith_builder, kith_settings: one thread at a time. Any number of sessions may
- *     share a model, each on its own thread;
+ *   - kith_session, kith_builder, kith_settings: one thread at a time, for calls that take them as
+ *     const too. Any number of sessions may share a model, each on its own thread;
  *   - training locks its folder: a second training of one run fails, in this process or another;
  *   - a kith_watch_call is called by one thread at a time, which need not be the caller's.
  *   Calls about names, versions and tables that take no object (kith_version, kith_part_name,
@@ -1094,8 +1094,8 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 /* ---- is it true, and what is missing ------------------------------------------------------ */
 
 /* How likely a fact is. It is scored as an answer to S r ?, with the object among the candidates;
- * or to ? r O, if only the subject is a candidate or the model predicts only subjects. A known fact
- * is hidden from the facts of the entity that is queried. */
+ * or to ? r O, if only the subject is a candidate, the model predicts only subjects, or the fact is
+ * the only known one of S. A known fact is hidden from the facts of the entity that is queried. */
 typedef struct kith_verdict {
     int known;          /* in the graph or the session */
     int subject_asked;  /* scored as an answer to ? r O */
@@ -1114,8 +1114,11 @@ typedef struct kith_verdict {
      * as in kith_evaluate */
     int classified;
     /* 1 or 0, by the classifier's threshold for the relation if `classified`, else by whether the
-     * probability is .5 or more; -1 if the model has no probabilities */
+     * probability is .5 or more; -1 if there is no probability */
     int likely;
+    /* 1 if no other fact of the queried entity is known: there is no evidence, and no probability
+     * unless by the classifier */
+    int alone;
 } kith_verdict;
 
 /* The verdict on a fact, given by three names. Fails as kith_session_ask does, and with

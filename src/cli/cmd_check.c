@@ -281,8 +281,11 @@ typedef struct {
     size_t fact;
 } place;
 
+/* A fact without evidence is not suspicious. */
 static double plausibility(const kith_verdict *v)
 {
+    if (v->alone && isnan(v->probability))
+        return INFINITY;
     return isnan(v->probability) ? -(double)v->rank : v->probability;
 }
 

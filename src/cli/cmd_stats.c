@@ -154,7 +154,7 @@ static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const ch
                   (json_int_t)report->duplicates, "bad_lines", (json_int_t)report->bad_lines));
     json_object_set_new(object, "labels_read", json_integer((json_int_t)report->labels));
     json_object_set_new(object, "degrees", degrees_json(s));
-    json_object_set_new(object, "commonest_relations", relations_json(s, graph));
+    json_object_set_new(object, "common_relations", relations_json(s, graph));
     return object;
 }
 

@@ -118,8 +118,7 @@ static int tell_end(kith_train_end end, const arguments *a)
         return print_json(json_pack("{so ss}", "run", text_json(folder), "state", words[end]));
     if (end == KITH_TRAIN_STOPPED) {
         char *run = shell_word(folder);
-        say("%s: stopped with a checkpoint; continue with: kith train --resume %s\n", folder,
-            run ? run : "");
+        say("%s: stopped; continue with: kith train --resume %s\n", folder, run ? run : "");
         free(run);
     }
     if (end == KITH_TRAIN_WAS_FINISHED)

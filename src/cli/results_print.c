@@ -48,6 +48,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             who ? who : "", relation_name_text(graph, q->relation));
         say("      %5.1f %%  that this one is true, if there is any\n",
             100 * v->probability_if_any);
+    } else if (v->alone) {
+        say("      no probability: no other fact of %s is known\n", who ? who : "");
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,

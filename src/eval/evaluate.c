@@ -337,7 +337,7 @@ static kith_status check_options(const kith_model *model, const kith_eval_option
     TRY(check_without(model, options->without, error));
     if ((unsigned)options->split >= KITH_SPLITS)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "there is no split %d, expected train, dev, test or aux",
+                       "there is no split %d, expected dev or test",
                        (int)options->split));
     if (kith_graph_facts(model->graph, options->split).count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the graph has no %s facts to evaluate on",

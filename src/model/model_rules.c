@@ -12,7 +12,7 @@ kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                           "the model is an embedding alone, which has no rules");
 
     kith_rules_options used;
-    kith_status status = kith__rules_options(&used, options, error);
+    kith_status status = kith__rules_options(&used, model->graph, options, error);
 
     if (status != KITH_OK)
         return status;

@@ -151,7 +151,7 @@ kith_status kith_graph_implications(kith_implications **implications, const kith
 
     kith_rules_options options;
     kith__watch watch;
-    kith_status status = kith__rules_options(&options, given, error);
+    kith_status status = kith__rules_options(&options, graph, given, error);
 
     if (status != KITH_OK)
         return status;

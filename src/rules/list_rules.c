@@ -226,11 +226,19 @@ void(kith_rules_options_init)(kith_rules_options *options, size_t size)
     kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
-kith_status kith__rules_options(kith_rules_options *used, const kith_rules_options *given,
-                                kith_error *error)
+kith_status kith__rules_options(kith_rules_options *used, const kith_graph *graph,
+                                const kith_rules_options *given, kith_error *error)
 {
+    uint32_t relations = kith_graph_relation_count(graph);
+    kith_status status;
+
     kith_rules_options_init(used);
-    return kith__options_copy(used, sizeof *used, sizeof *used, given, error);
+    TRY(kith__options_copy(used, sizeof *used, sizeof *used, given, error));
+    if (used->conclusion != UINT32_MAX && used->conclusion >= relations)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "no relation has the id %u; there are %u",
+                       used->conclusion, relations));
+cleanup:
+    return status;
 }
 
 /* The public list, and the rules with their examples. */
@@ -359,7 +367,7 @@ kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
         return kith__null_argument(error, __func__);
 
     kith_rules_options options;
-    kith_status status = kith__rules_options(&options, given, error);
+    kith_status status = kith__rules_options(&options, graph, given, error);
 
     if (status != KITH_OK)
         return status;

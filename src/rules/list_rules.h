@@ -10,9 +10,9 @@
 #include "rules/best.h"
 #include "rules/evidence.h"
 
-/* Merge the caller's options with the defaults. */
-kith_status kith__rules_options(kith_rules_options *used, const kith_rules_options *given,
-                                kith_error *error);
+/* Merge the caller's options with the defaults, and check them. */
+kith_status kith__rules_options(kith_rules_options *used, const kith_graph *graph,
+                                const kith_rules_options *given, kith_error *error);
 
 /* List the strongest rules, by the options as kith__rules_options gives them. Mined rules come from
  * the evidence, with the counts they were mined with, or from the graph if there is none (NULL);

@@ -57,15 +57,19 @@ static size_t unknown_of(const float *scores, size_t width, kith__span known)
 
 static kith_status set_verdict(kith_verdict *verdict, kith__workspace *a,
                                const kith__scored_query *row, const kith__resolved *r, bool known,
-                               kith_error *error)
+                               bool alone, kith_error *error)
 {
-    kith__probabilities p = kith__probabilities_of(a, row, r->other);
+    kith__probabilities p = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+    if (!alone)
+        p = kith__probabilities_of(a, row, r->other);
 
     *verdict = (kith_verdict){.known = known,
                               .subject_asked = r->subject_asked,
                               .probability = p.overall,
                               .has = p.has,
                               .probability_if_any = p.if_any,
+                              .alone = alone,
                               .low = p.low,
                               .high = p.high,
                               .score = row->scores[r->other],
@@ -131,7 +135,8 @@ static kith_status judge_ranked(verdict_work *j, kith__workspace *a, const uint3
             TRY(kith__leave_out_self(scores, a, s, entities[i], query, error));
         TRY(kith__scored_query_of(&row, s->cache, a, &gathered[i], scores, &a->shares[i], query,
                                   error));
-        TRY(set_verdict(&j->verdicts[j->which[at[i]]], a, &row, r, known[i], error));
+        TRY(set_verdict(&j->verdicts[j->which[at[i]]], a, &row, r, known[i],
+                        gathered[i].count == 0, error));
     }
 cleanup:
     return status;

@@ -126,10 +126,26 @@ static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, u
            set != KITH_ANSWERS_SEEN && entity != other && kith__has_facts(s, entity);
 }
 
-/* Which of two entities is queried: the other must be a candidate, a seen one if possible. */
-static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_candidate_set set,
-                               uint32_t subject, uint32_t object, kith_error *error)
+/* Whether one of the ends of a fact has no other fact. */
+static bool only_fact(const kith_session *s, uint32_t entity, uint32_t query, uint32_t other)
 {
+    const kith__index *base = kith__model_facts(s->model);
+
+    if (!base)
+        return false;
+    const kith__view view = {base, &s->added};
+    kith__spans facts = kith__view_facts(&view, entity);
+    kith_neighbor first = facts.count > 0 ? kith__spans_at(&facts, 0) : (kith_neighbor){0};
+    return facts.count == 1 && first.relation == query && first.entity == other;
+}
+
+/* Which of two entities is queried: the other must be a candidate, a seen one if possible. If both
+ * are, it is the subject, unless the fact is the only one of the subject. `relation` may be
+ * unknown. */
+static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_candidate_set set,
+                               kith_triple fact, kith_error *error)
+{
+    uint32_t subject = fact.subject, object = fact.object, m = s->model->graph->seen_relations;
     bool subject_fits = is_seen_candidate(s, set, subject);
     bool object_fits = is_seen_candidate(s, set, object);
 
@@ -147,6 +163,12 @@ static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_ca
                               : "entities that training has seen");
     r->subject_asked =
         subject_fits && (!object_fits || s->model->settings.predict == KITH_PREDICT_SUBJECT);
+    if (subject_fits && object_fits && fact.relation != KITH__NO_ID)
+        r->subject_asked ^= r->subject_asked
+                                ? only_fact(s, object, fact.relation + m, subject) &&
+                                      !only_fact(s, subject, fact.relation, object)
+                                : only_fact(s, subject, fact.relation, object) &&
+                                      !only_fact(s, object, fact.relation + m, subject);
     r->entity = r->subject_asked ? object : subject;
     r->other = r->subject_asked ? subject : object;
     return check_facts(s, r->entity, error);
@@ -165,14 +187,14 @@ static kith_status find_object(uint32_t *entity, const kith_session *s, const ki
 }
 
 static kith_status resolve_both(kith__resolved *r, const kith_session *s, kith_candidate_set set,
-                                const kith__question *q, kith_error *error)
+                                const kith__question *q, uint32_t relation, kith_error *error)
 {
-    uint32_t subject, object;
+    kith_triple fact = {.relation = relation};
     kith_status status;
 
-    TRY(find_subject(&subject, s, q, error));
-    TRY(find_object(&object, s, q, error));
-    TRY(choose_side(r, s, set, subject, object, error));
+    TRY(find_subject(&fact.subject, s, q, error));
+    TRY(find_object(&fact.object, s, q, error));
+    TRY(choose_side(r, s, set, fact, error));
 cleanup:
     return status;
 }
@@ -232,7 +254,8 @@ kith_status kith__resolve(kith__resolved *r, const kith_session *s, const kith__
                        "or an object"));
     if (has_relation(q))
         TRY(find_relation(&relation, s, q, error));
-    TRY(both ? resolve_both(r, s, set, q, error) : resolve_one(r, s, q, error));
+    TRY(both ? resolve_both(r, s, set, q, has_relation(q) ? relation : KITH__NO_ID, error)
+             : resolve_one(r, s, q, error));
     r->query = has_relation(q) ? directed_query(r, s, relation) : KITH__NO_ID;
 cleanup:
     return status;
@@ -251,7 +274,7 @@ kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const k
                        : !has_relation(q) ? "relation"
                                           : "object"));
     TRY(find_relation(&relation, s, q, error));
-    TRY(resolve_both(r, s, set, q, error));
+    TRY(resolve_both(r, s, set, q, relation, error));
     r->is_fact = true;
     r->query = directed_query(r, s, relation);
 cleanup:

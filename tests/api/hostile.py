@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Write C code that calls every function of the public header with hostile arguments:
-tests/hostile.py kith.h hostile_calls.h. The result is part of tests/hostile_test.c, which has the
+tests/api/hostile.py kith.h hostile_calls.h. The result is part of tests/api/hostile_test.c, which has the
 graph, model and session that the expressions below name.
 
 What a header says by itself needs no row here: values of enums, results (NULL and a zeroed struct,
@@ -186,7 +186,7 @@ OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end"
 
 
 def fail(message):
-    sys.exit(f"tests/hostile.py: {message}; add a row to the tables there")
+    sys.exit(f"tests/api/hostile.py: {message}; add a row to the tables there")
 
 
 class Header:
@@ -299,7 +299,7 @@ def write_function(header, result, function, parameters):
 
 def main():
     header = Header(sys.argv[1])
-    lines = ["/* Written by tests/hostile.py. */", ""]
+    lines = ["/* Written by tests/api/hostile.py. */", ""]
     for result, function, parameters in header.functions:
         lines += write_function(header, result, function, parameters)
     lines.append("static const struct {\n    const char *name;\n    void (*run)(void);\n} calls[] = {")

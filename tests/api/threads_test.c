@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "support.h"
+#include "tables.h"
 
 enum { THREADS = 4, USERS = 6 };
 
@@ -262,11 +263,9 @@ static void threads__train_and_evaluate(void **state)
 
 static void threads__train_every_aggregator(void **state)
 {
-    static const char *const names[] = {"mean", "max", "attention-query", "table"};
-
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        trained(&(kind_of_run){"release", names[i], i % 2 ? "logistic" : "softmax"}, THREADS,
+    for (size_t i = 0; i < AGGREGATORS; i++)
+        trained(&(kind_of_run){"release", aggregators[i], i % 2 ? "logistic" : "softmax"}, THREADS,
                 false);
 }
 

@@ -91,7 +91,7 @@ grep -q 'dropped 1 duplicate fact$' err
 report $? 'duplicates are reported on stderr' "$(cat err)"
 json 'stats --json has the stable keys' \
     'all(k in o for k in ("source layout relations seen_entities unseen_entities facts neighbors isolated_entities '\
-'duplicates_dropped bad_lines degrees commonest_relations duplicate_facts inverse_facts").split())' \
+'duplicates_dropped bad_lines degrees common_relations duplicate_facts inverse_facts").split())' \
     "$kith" stats folder --json
 json 'stats --json counts' \
     '(o["relations"], o["seen_entities"], o["unseen_entities"], o["facts"]) == '\
@@ -101,11 +101,11 @@ json 'stats --json gives the report' 'o["duplicates_dropped"] == 1 and o["bad_li
     "$kith" stats --json folder
 json 'stats --json adds up' \
     'sum(d["entities"] for d in o["degrees"]) == 4 and '\
-'sum(c["fact_count"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
+'sum(c["fact_count"] for c in o["common_relations"]) == o["facts"]["train"]' \
     "$kith" stats --json folder
 printf 'a"\\\t\xe2\x82\xac\x01\tb\n' >'odd "name".tsv'
 json 'stats --json quotes what needs it' \
-    'o["source"] == "odd \"name\".tsv" and o["commonest_relations"][0]["relation"] == "€\x01"' \
+    'o["source"] == "odd \"name\".tsv" and o["common_relations"][0]["relation"] == "€\x01"' \
     "$kith" stats --json 'odd "name".tsv'
 cp single.tsv "$(printf 'latin\xe9.tsv')"
 json 'stats --json of a path that is not UTF-8' 'o["source"] == "latin?.tsv"' \

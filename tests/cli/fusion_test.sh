@@ -129,7 +129,7 @@ pid=$!
 while [ ! -e long/heldout/config.json ] && kill -0 $pid 2>err; do sleep .005; done
 kill -INT $pid 2>err
 wait $pid
-[ -e long/heldout ] && [ ! -e long/fusion.json ] && grep -q 'stopped with a checkpoint' out
+[ -e long/heldout ] && [ ! -e long/fusion.json ] && grep -q 'long: stopped; continue with' out
 report $? 'Ctrl-C stops while training on the others' "$(cat out; ls long)"
 check 'and it goes on from there' 0 finished "$kith" train --resume long --quiet
 check 'as if it had not been stopped' 0 finished \

@@ -386,13 +386,13 @@ interrupt() { # signal, command...: sent once training is under way; the status 
     wait $guard 2>/dev/null
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
-[ $ended = 130 ] && grep -q 'stopped with a checkpoint; continue with: kith train --resume stopped' out
+[ $ended = 130 ] && grep -q 'stopped; continue with: kith train --resume stopped' out
 report $? 'Ctrl-C stops with a checkpoint and status 130' "status $ended $(cat out err)"
 [ -s stopped/checkpoint.safetensors ]
 report $? 'the checkpoint is there' "$(ls stopped)"
 check 'a stopped run can be evaluated' 0 realistic "$kith" eval stopped
 interrupt TERM "$kith" train --resume stopped --quiet
-[ $ended = 143 ] && grep -q 'stopped with a checkpoint' out
+[ $ended = 143 ] && grep -q 'stopped; continue with' out
 report $? 'a request to end does so too, with status 143, after resuming' "status $ended $(cat out err)"
 check 'an unfinished run says so' 0 'r0' "$kith" predict stopped --query '? r0 e1' --query '? r1 e1'
 [ "$(grep -c 'stopped: training was stopped after epoch [0-9]*; finish it with' err)" = 1 ]

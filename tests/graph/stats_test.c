@@ -309,7 +309,7 @@ static void verify_common(const kith_stats *found, const kith_stats *expected,
     check_common(found, graph);
 }
 
-static void stats__commonest_relations_come_first(void **state)
+static void stats__the_most_common_relations_come_first(void **state)
 {
     (void)state;
     over_random_graphs(verify_common);
@@ -371,7 +371,7 @@ int main(void)
         cmocka_unit_test(stats__facts_untrue_unusable_and_leaked_are_those_of_the_oracle),
         cmocka_unit_test(stats__duplicates_and_inverses_are_those_of_the_oracle),
         cmocka_unit_test(stats__buckets_hold_each_connected_entity_once),
-        cmocka_unit_test(stats__commonest_relations_come_first),
+        cmocka_unit_test(stats__the_most_common_relations_come_first),
         cmocka_unit_test(stats__a_small_graph_counted_by_hand),
         cmocka_unit_test(stats__a_loop_is_not_its_own_inverse),
     };

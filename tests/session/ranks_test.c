@@ -361,7 +361,6 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
 /* Candidates are encoded for one relation, or for several at once. */
 static void predict__scores_do_not_depend_on_what_was_asked_before(void **state)
 {
-    static const char *const with[] = {"lan", "logic", "attention-query", "attention-global"};
     const random_shape shape = {.entities = 300, .relations = 12, .train = 900, .dev = 40,
                                 .test = 40, .aux = 100};
     kith__rng rng;
@@ -369,8 +368,8 @@ static void predict__scores_do_not_depend_on_what_was_asked_before(void **state)
     (void)state;
     kith__rng_init(&rng, 4, 5);
     kith_graph *graph = opened(random_folder(&rng, &shape));
-    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
-        kith_settings s = settings_with(with[k]);
+    for (size_t k = 0; k < AGGREGATORS; k++) {
+        kith_settings s = settings_with(aggregators[k]);
         s.max_neighbors = 64;
         kith_answers *first = NULL;
         for (int before = 0; before < 3; before++) {
