@@ -417,8 +417,10 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
     TRY(kith__best_answers(&x->out->answers, x->workspace, &row, &unknown, error));
     kith__answer_of(&own, x->workspace, &row, other); /* with probabilities: it is hidden */
     own.known = x->known;
-    if (x->queried.count == 0) /* no evidence */
-        own.probability = own.probability_if_any = own.probability_if_one = own.low = own.high = NAN;
+    if (x->queried.count == 0) { /* no evidence */
+        own.probability = own.probability_if_any = own.probability_if_one = NAN;
+        own.low = own.high = NAN;
+    }
     put_first(&x->out->answers, &own);
 cleanup:
     return status;

@@ -1,6 +1,6 @@
 /* Every function of the public header with hostile arguments: NULL, names that are none, ids,
- * counts and enums out of range, strange options. tests/api/hostile.py writes the calls from the header
- * and a table. Each function has a process of its own, so that a crash is one failed test that
+ * counts and enums out of range, strange options. tests/api/hostile.py writes the calls from the
+ * header and a table. Each function has a process of its own, so that a crash is one failed test that
  * names the call. */
 #include <fcntl.h>
 #include <ftw.h>
